@@ -391,8 +391,8 @@ def subword_mb(wildcards, input):
 
 
 def rank_mb(wildcards, input):
-    """Estimate the memory of ranking: 60 bytes per pair, of about 100 in its file."""
-    return 500 + input.size_mb
+    """Estimate the memory of ranking: a byte per pair, of about 50 at least in its file."""
+    return 1000 + input.size_mb / 50 / int(wildcards.get("shards", 1))
 
 
 def train_mb(wildcards, input):

@@ -15,9 +15,32 @@ def overlap_settings(wildcards):
     return {key: wanted[key] for key in ("repeated", "tokens") if key in wanted}
 
 
+def jobs_to_rank(wildcards):
+    """Return how many jobs share a corpus."""
+    return shards.ranking(CONFIG.corpora, part_of(wildcards)).jobs
+
+
+def of_rank_jobs(wildcards, *names):
+    """Return the files that all jobs have written."""
+    folder = f"results/{wildcards.model}/pairs/rank/{wildcards.part}"
+    return {
+        name: by_shards(
+            f"{folder}/{{shard}}-of-{{shards}}.{name}", jobs_to_rank(wildcards)
+        )
+        for name in names
+    }
+
+
+def to_rank(wildcards):
+    """Return what is read: the corpus, or what the jobs that share it have kept."""
+    if jobs_to_rank(wildcards) > 1:
+        return of_rank_jobs(wildcards, "tsv", "json")
+    return {"filtered": f"results/{wildcards.model}/pairs/filter/{wildcards.part}.tsv"}
+
+
 rule rank:
     input:
-        "results/{model}/pairs/filter/{part}.tsv",
+        unpack(to_rank),
     output:
         pairs=scratch("results/{model}/pairs/rank/{part}.tsv"),
         report="results/{model}/pairs/rank/{part}.json",
@@ -30,7 +53,7 @@ rule rank:
     threads: 1
     resources:
         mem_mb=mem_mb(rank_mb),
-        runtime=runtime(240),
+        runtime=runtime(60, min(rates.RANK_RATE.values())),
     params:
         rank=lambda wildcards: dict(part_of(wildcards).rank),
         overlap=overlap_settings,
@@ -38,7 +61,41 @@ rule rank:
         seed=attribute("seed"),
         others=lambda wildcards, input: files_of_parts(wildcards),  # not compared
         code=fingerprint("psp.pairs.rank"),
+        # Which of how many jobs this is.
+        part=(1, 1),
     message:
         "Ranking {wildcards.part} for {wildcards.model}"
     script:
         "../workflow_scripts/rank.py"
+
+
+# A large corpus is split among jobs: each sorts the values of a part,
+use rule rank as rank_values with:
+    input:
+        filtered="results/{model}/pairs/filter/{part}.tsv",
+    output:
+        values=temp("results/{model}/pairs/rank/{part}/{shard}-of-{shards}.bin"),
+    log:
+        "results/{model}/logs/rank/{part}/values-{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/rank/{part}/values-{shard}-of-{shards}.tsv"
+    params:
+        part=lambda wildcards: shard_of(wildcards, jobs_to_rank(wildcards), "rank"),
+    message:
+        "Sorting the values of {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
+
+
+# and finds the bounds in those of all. The first rule joins the pairs that these keep.
+use rule rank_values as rank_part with:
+    input:
+        unpack(lambda wildcards: of_rank_jobs(wildcards, "bin")),
+        filtered="results/{model}/pairs/filter/{part}.tsv",
+    output:
+        pairs=temp("results/{model}/pairs/rank/{part}/{shard}-of-{shards}.tsv"),
+        report=temp("results/{model}/pairs/rank/{part}/{shard}-of-{shards}.json"),
+    log:
+        "results/{model}/logs/rank/{part}/{shard}-of-{shards}.log",
+    benchmark:
+        "results/{model}/benchmarks/rank/{part}/{shard}-of-{shards}.tsv"
+    message:
+        "Ranking {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"

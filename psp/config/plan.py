@@ -12,7 +12,7 @@ from psp.config.corpus_entries import CorpusSpec
 from psp.config.made_entries import KEPT
 from psp.config.model import ModelEntry
 from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE, PACKED_BYTES, STORE_RATE, TEXT_BYTES
-from psp.config.shards import deduplication, filtering, left, listed, of_model
+from psp.config.shards import deduplication, filtering, left, listed, of_model, ranking
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
@@ -205,6 +205,7 @@ def _of_transformer(
 def _of_jobs(config: Config, model: ModelEntry) -> Iterator[str]:
     """The jobs that share the stages of large corpora, and of many pairs."""
     works = {f"filter {part.label}": filtering(config.corpora, part) for part in model.parts}
+    works |= {f"rank {part.label}": ranking(config.corpora, part) for part in model.parts if part.ranked}
     works |= {f"dedupe {part.label}": deduplication(config.corpora, part) for part in model.parts}
     works["mix"] = of_model(config.corpora, model, MIX_RATE)
     if model.of.stores:

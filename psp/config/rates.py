@@ -12,6 +12,8 @@ FILTER_RATE, DEDUPE_RATE = 43_000, 175_000
 SIMILARITY_RATE = 55
 #: For a job that ran alone.
 MIX_RATE, STORE_RATE = 180_000, 125_000
+#: By the value that ranks (CPU time).
+RANK_RATE = {"score": 150_000, "translation": 150_000, "overlap": 70_000, "length": 200_000}
 #: For one that removes near-duplicates (30 us per pair).
 NEARDUP_RATE = 33_000
 #: Bytes of a pair: packed in an archive, and as text between the stages.

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.made_entries import KEPT, making, of_files
 from psp.config.model import ModelEntry
-from psp.config.rates import DEDUPE_RATE, FILTER_RATE, SIMILARITY_RATE
+from psp.config.rates import DEDUPE_RATE, FILTER_RATE, RANK_RATE, SIMILARITY_RATE
 from psp.core.errors import PspError
 from psp.corpora.kinds import of_kind
 from psp.pairs.rank import DECILES
@@ -53,6 +53,12 @@ def filtering(catalogue: Catalogue, part: CorpusSpec) -> StageWork:
     """The work of the filters on a corpus; that on pairs made from others is unknown."""
     rate = SIMILARITY_RATE if part.filters["similarity"]["enabled"] else FILTER_RATE
     return StageWork(0 if part.sources else _pairs(catalogue, part) or 0, rate, part.filters["job_minutes"])
+
+
+def ranking(catalogue: Catalogue, part: CorpusSpec) -> StageWork:
+    """The work of ranking a corpus."""
+    pairs = left([replace(part, cap=None, rank={**part.rank, "by": None})], known(catalogue, [part]))
+    return StageWork(pairs, RANK_RATE[part.rank["by"]], part.filters["job_minutes"])
 
 
 def deduplication(catalogue: Catalogue, part: CorpusSpec) -> StageWork:

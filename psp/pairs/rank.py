@@ -10,28 +10,31 @@ decile at a time, and takes its training pairs from the best fifth by score. Whi
 the first has pairs with nothing in common, including wrong ones, the last has copies. By ``length`` neither: the first
 has short sentences, the last long ones. The study of deciles (docs/studies.md) measures it.
 
-Two passes are made over the text. The first writes 24 bytes for each pair to disk, its value and hash. Of these, the
-bounds of the deciles are found by partitioning the values in memory, and the hashes of pairs with the value of a bound:
-40 to 60 bytes a pair. The second pass compares each pair with the bounds; of pairs with exactly the value and
-text of a bound, each distinct line is kept in memory.
+Two passes are made over the text. The first writes the pairs' values and hashes to disk, 32 bytes a pair, in runs of
+some million that are sorted in memory. In these the bounds of the deciles are found by bisection, which reads next to
+nothing. The second pass writes each pair to its decile, of which memory holds a byte a pair; of pairs with exactly the
+value and text of a bound, it also holds each distinct line.
+
+Several jobs share a large corpus: each writes the sorted runs of a part (:func:`rank_values`), then finds the bounds in
+those of all parts and writes the part's pairs (:func:`rank_part`); one joins these (:func:`gather_rank`).
 """
 
 from __future__ import annotations
 
 import contextlib
+import itertools
 import logging
-from collections import Counter
+import shutil
+from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
-from itertools import groupby, pairwise, repeat
+from itertools import pairwise, repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, NamedTuple
+from typing import IO, TYPE_CHECKING, Any
 
 import numpy as np
-import numpy.typing as npt
-import xxhash
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic, read_json, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer, list_of
 from psp.corpora import open_corpus
@@ -40,17 +43,22 @@ from psp.corpora.rows import BadRow
 from psp.pairs.dedupe import seed_for
 from psp.pairs.filters.overlap import OverlapFilter
 from psp.pairs.pair_file import (
+    PAIR,
     TRANSLATED,
     Layout,
+    Span,
     blocks,
     folder_beside,
     layout_of,
+    lines_of_whole,
     rows_of,
     scores_of,
+    spans_of,
     text_of,
     without_last_column,
     write_rows,
 )
+from psp.pairs.rank_records import Words, find_ranks, read_sorted, records, value_of, write_sorted
 from psp.text.words import word_count
 
 if TYPE_CHECKING:
@@ -64,8 +72,6 @@ DECILES = 10
 NEEDS = {"score": 1, "translation": 2}
 CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
 BY = (*NEEDS, "overlap", "length")
-
-_WORDS = 3  # of 64 bits: the value, and the two halves of the hash
 
 SECTION = Section(
     "which deciles of a corpus are kept, ranked by a value after the filters; each corpus is ranked by itself",
@@ -88,7 +94,8 @@ SECTION = Section(
     },
 )
 
-Records = npt.NDArray[np.uint64]
+#: Rows that equal a bound, and how often each occurs, by the number of records below them.
+Held = Mapping[int, Counter[bytes]]
 
 
 def rank_corpus(
@@ -124,28 +131,11 @@ def rank_corpus(
     wrong = [decile for decile in deciles if decile not in range(1, DECILES + 1)]
     if wrong or len(set(deciles)) < len(deciles):
         raise ConfigError(f"rank.deciles: {wrong or list(deciles)}; write each of 1 to 10 once")
-    with atomic(Path(out)) as temporary, temporary.open("wb") as file:
-        bounds = _split(
-            Path(in_path),
-            Path(out),
-            dict.fromkeys(deciles, file),
-            corpus=corpus,
-            by=by,
-            seed=seed,
-            overlap=overlap,
-            others=others,
-        )
-        summary: RankReport = {
-            "format": 1,
-            "corpus": corpus,
-            "by": by,
-            "tenths": sorted(deciles),
-            "seen": sum(decile["pairs"] for decile in bounds),
-            "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles),
-            "bounds": bounds,
-        }
-        write_json(report, summary)
-    return summary
+    with folder_beside(out) as folder:
+        values, rows, found = (folder / name for name in ("values", "rows", "found"))
+        rank_values(in_path, values, corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
+        rank_part(in_path, [values], rows, found, corpus=corpus, deciles=deciles, part=(1, 1))
+        return gather_rank([(rows, found)], out, report, corpus=corpus, by=by, deciles=deciles)
 
 
 def split_corpus(
@@ -170,16 +160,11 @@ def split_corpus(
         files: dict[int, IO[bytes]] = {}
         for decile, path in outs.items():
             files[decile] = stack.enter_context(stack.enter_context(atomic(path)).open("wb"))
-        return _split(
-            Path(in_path),
-            next(iter(outs.values())),
-            files,
-            corpus=corpus,
-            by=by,
-            seed=seed,
-            overlap=overlap,
-            others=others,
-        )
+        folder = stack.enter_context(folder_beside(next(iter(outs.values()))))
+        rank_values(in_path, folder / "values", corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
+        bounds, held = _write(in_path, [folder / "values"], files, corpus)
+        _write_held(held, bounds, files, layout_of(in_path))
+    return bounds
 
 
 def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list[str]:
@@ -200,18 +185,27 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list
     return labels
 
 
-def _split(
+def rank_values(
     in_path: Path,
     out: Path,
-    files: Mapping[int, IO[bytes]],
     *,
     corpus: str,
     by: RankedBy,
     seed: int,
-    overlap: Mapping[str, Any] | None,
-    others: Sequence[tuple[str, str, Path | str]],
-) -> list[RankBound]:
-    """Write the rows of each decile to its file, if it has one; return the bounds."""
+    overlap: Mapping[str, Any] | None = None,
+    others: Sequence[tuple[str, str, Path | str]] = (),
+    part: tuple[int, int] = (1, 1),
+) -> None:
+    """Write the sorted values and hashes of the pairs in a part of a corpus.
+
+    Args:
+        out: as for :func:`psp.pairs.rank_records.write_sorted`.
+        part: the number of the part, from 1, and how many there are.
+        in_path, corpus, by, seed, overlap, others: as for :func:`rank_corpus`.
+
+    Raises:
+        ConfigError, DataError: as :func:`rank_corpus`; lines are counted in the whole file.
+    """
     layout = layout_of(in_path)
     if layout.columns < 2 + NEEDS.get(by, 0) and in_path.stat().st_size:
         having = with_scores(others, by)
@@ -220,83 +214,150 @@ def _split(
             + (f"of the model's corpora, {' and '.join(having)} can be ranked so" if having else "nor has any other")
             + ": set `rank` for such a corpus alone, or rank by overlap or length"
         )
-    value = _value(by, layout, overlap)
-    with folder_beside(out) as folder:
-        records = folder / "records"
-        with Progress(f"ranking {corpus}: values", "pairs") as bar, records.open("wb") as file:
-            seen = 0
-            for rows, keys in _rows(in_path, layout):
-                file.write(_records(map(value, rows), keys, seed_for(seed, f"corpus {corpus}")).tobytes())
-                seen += len(rows)
-                bar.add(len(rows))
-        starts = [decile * seen // DECILES for decile in range(DECILES + 1)]
-        ends = [rank for first, last in pairwise(starts) if last > first for rank in (first, last - 1)]
-        places = find_ranks(records, seen, ends)
-        with Progress(f"ranking {corpus}: keeping", "pairs", seen) as bar:
-            _write(in_path, layout, records, files, [places.get(start) for start in starts[1:-1]], starts, bar)
-    return [
-        {
-            "tenth": decile,
-            "pairs": last - first,
-            "low": _number(places[first].record[0]) if last > first else None,
-            "high": _number(places[last - 1].record[0]) if last > first else None,
-        }
-        for decile, (first, last) in enumerate(pairwise(starts), start=1)
-    ]
+    value, (span,) = _value(by, layout, overlap), spans_of([in_path], *part)
+    seed = seed_for(seed, f"corpus {corpus}")
+
+    def found(bar: Progress) -> Iterator[Words]:
+        for rows, keys in _rows(in_path, layout, span):
+            yield records(map(value, rows), keys, seed)
+            bar.add(len(rows))
+
+    with Progress(f"ranking {corpus}: values", "pairs") as bar, lines_of_whole(in_path, span):
+        write_sorted(found(bar), out)
+
+
+def rank_part(
+    in_path: Path,
+    values: Sequence[Path],
+    out: Path,
+    report: Path,
+    *,
+    corpus: str,
+    deciles: Collection[int],
+    part: tuple[int, int],
+) -> None:
+    """Keep some deciles of a part of a corpus.
+
+    Args:
+        values: what :func:`rank_values` made of each part.
+        out: the pairs kept, as for :func:`rank_corpus`, without those that equal the bound of a decile.
+        report: JSON with the ``bounds`` of the whole corpus; the lines of the part that equal one, ``held``: how often
+            each occurs, by the number of records below them; and whether these are ``translated``.
+        in_path, corpus, deciles, part: as for :func:`rank_corpus` and :func:`rank_values`.
+
+    Raises:
+        DataError: a file cannot be read, or the disk is full.
+    """
+    with atomic(out) as temporary, temporary.open("wb") as file:
+        bounds, held = _write(in_path, values, dict.fromkeys(deciles, file), corpus, part)
+        lines = {below: {line.decode(): copies for line, copies in of.items()} for below, of in held.items()}
+        found = {"bounds": bounds, "held": lines, "translated": layout_of(in_path) is TRANSLATED}
+        write_json(report, {"format": 1, **found})
+
+
+def gather_rank(
+    parts: Sequence[tuple[Path, Path]], out: Path, report: Path, *, corpus: str, by: RankedBy, deciles: Collection[int]
+) -> RankReport:
+    """Join what :func:`rank_part` made of all parts: the files that :func:`rank_corpus` would have made of the whole.
+
+    Args:
+        parts: ``out`` and ``report`` of each part, in order.
+        out, report, corpus, by, deciles: as for :func:`rank_corpus`.
+
+    Raises:
+        DataError: a file cannot be read, or the disk is full.
+    """
+    reports, held = [read_json(path) for _, path in parts], defaultdict[int, Counter[bytes]](Counter)
+    for one in reports:
+        for below, lines in one["held"].items():
+            held[int(below)].update({line.encode(): copies for line, copies in lines.items()})
+    bounds, layout = reports[0]["bounds"], TRANSLATED if reports[0]["translated"] else PAIR
+    with atomic(out) as temporary, temporary.open("wb") as file:
+        for path, _ in parts:
+            with path.open("rb") as rows:
+                shutil.copyfileobj(rows, file, 1 << 20)
+        _write_held(held, bounds, dict.fromkeys(deciles, file), layout)
+        summary: RankReport = {
+            "format": 1, "corpus": corpus, "by": by, "tenths": sorted(deciles),
+            "seen": sum(decile["pairs"] for decile in bounds),
+            "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles), "bounds": bounds,
+        }  # fmt: skip
+        write_json(report, summary)
+    return summary
 
 
 def _write(
-    in_path: Path,
-    layout: Layout,
-    records: Path,
-    files: Mapping[int, IO[bytes]],
-    bounds: Sequence[Place | None],
-    starts: Sequence[int],
-    bar: Progress,
-) -> None:
-    """Second pass: write each row to the file of its decile.
+    in_path: Path, values: Sequence[Path], files: Mapping[int, IO[bytes]], corpus: str, part: tuple[int, int] = (1, 1)
+) -> tuple[list[RankBound], Held]:
+    """Second pass: write each row of a part to the file of its decile; return the bounds, and the rows that equal one.
 
-    Args:
-        bounds: for deciles 2 to 10, the place of the record at which it starts. An empty one, where there are fewer
-            than ten pairs, starts where the next does, whose rows that takes; None if there is no such record.
-        starts: the rank of the first record of each decile, and the number of all records.
+    An empty decile, where there are fewer than ten pairs, starts where the next does, whose rows that takes.
     """
+    parts = list(map(read_sorted, values))
+    runs = [run for one in parts for run in one]
+    starts = _starts(sum(run.shape[1] for run in runs))
+    places = find_ranks(runs, [rank for first, last in pairwise(starts) if last > first for rank in (first, last - 1)])
     # Records below a bound's are in an earlier decile, records above it are not; those that equal it are held.
-    held: dict[Place, Counter[bytes]] = {bound: Counter() for bound in bounds if bound is not None}
-    known = [bound for bound in bounds if bound is not None]
-    numbers = [decile for decile, bound in enumerate(bounds, start=2) if bound is not None]
-    with records.open("rb") as file:
-        for rows, _ in _rows(in_path, layout):
-            chunk = np.fromfile(file, np.uint64, len(rows) * _WORDS).reshape(-1, _WORDS)
-            deciles = np.ones(len(rows), np.int64)
-            equal = np.zeros(len(rows), bool)
-            for number, bound in zip(numbers, known, strict=True):
-                below, same = _compare(chunk, bound.record)
-                deciles[~below] = number
-                for row in np.flatnonzero(same & ~equal).tolist():
-                    held[bound][rows[row]] += 1
-                equal |= same
-            deciles[equal] = 0
-            for decile, target in files.items():
-                write_rows(target, _unscored([rows[row] for row in np.flatnonzero(deciles == decile).tolist()], layout))
+    bounds = [(decile, places[start]) for decile, start in enumerate(starts[1:-1], start=2) if start in places]
+    held: Held = {bound.below: Counter() for _, bound in bounds}
+    ranks = list(held)
+    before, mine = sum(map(len, parts[: part[0] - 1])), parts[part[0] - 1]
+    of_rows = [np.ones(run.shape[1], np.int8) for run in mine]  # the decile; or below 0, if held, which of `ranks`
+    for index, (run, of_row) in enumerate(zip(mine, of_rows, strict=True), start=before):
+        spans = [bound.spans[index] for _, bound in bounds]
+        ends = [*(first for first, _ in spans[1:]), len(of_row)]
+        for (decile, bound), (first, last), end in zip(bounds, spans, ends, strict=True):
+            of_row[run[-1, first:last]] = ranks.index(bound.below) - len(ranks)
+            of_row[run[-1, last:end]] = decile
+    of_row = np.concatenate([np.ones(0, np.int8), *of_rows])
+    # Deciles of one file are written together: the order must not depend on where blocks end.
+    of_files = {file: [decile for decile in files if files[decile] is file] for file in files.values()}
+    done, layout, (span,) = 0, layout_of(in_path), spans_of([in_path], *part)
+    with Progress(f"ranking {corpus}: keeping", "pairs", len(of_row)) as bar:
+        for _, block in blocks(in_path, span=span):  # checked by the first pass
+            rows = rows_of(block)
+            deciles = of_row[done : (done := done + len(rows))]
+            for row in np.flatnonzero(deciles < 0).tolist():
+                held[ranks[deciles[row]]][rows[row]] += 1
+            for file, wanted in of_files.items():
+                kept = np.flatnonzero(np.isin(deciles, wanted)).tolist()
+                write_rows(file, _unscored([rows[row] for row in kept], layout))
             bar.add(len(rows))
-    for bound, lines in held.items():
-        rank = bound.below
-        for line, copies in sorted(lines.items()):
-            for _ in range(copies):
-                decile = next(decile for decile in range(DECILES, 0, -1) if starts[decile - 1] <= rank)
-                if decile in files:
-                    write_rows(files[decile], _unscored([line], layout))
-                rank += 1
+    described: list[RankBound] = [
+        {
+            "tenth": decile,
+            "pairs": last - first,
+            "low": value_of(places[first].record[0]) if last > first else None,
+            "high": value_of(places[last - 1].record[0]) if last > first else None,
+        }
+        for decile, (first, last) in enumerate(pairwise(starts), start=1)
+    ]
+    return described, held
+
+
+def _write_held(held: Held, bounds: Sequence[RankBound], files: Mapping[int, IO[bytes]], layout: Layout) -> None:
+    """Write the rows that equal a bound, in the order of their bytes, to the file of the decile of their rank."""
+    starts = _starts(sum(bound["pairs"] for bound in bounds))
+    for rank, lines in held.items():
+        ranked = itertools.chain.from_iterable(repeat(line, lines[line]) for line in sorted(lines))
+        for number, line in enumerate(ranked, start=rank):
+            decile = next(decile for decile in range(DECILES, 0, -1) if starts[decile - 1] <= number)
+            if decile in files:
+                write_rows(files[decile], _unscored([line], layout))
+
+
+def _starts(seen: int) -> list[int]:
+    """The rank of the first record of each decile, and the number of all records."""
+    return [decile * seen // DECILES for decile in range(DECILES + 1)]
 
 
 def _unscored(rows: list[bytes], layout: Layout) -> list[bytes]:
     return list(map(without_last_column, rows)) if layout is TRANSLATED else rows
 
 
-def _rows(path: Path, layout: Layout) -> Iterator[tuple[list[bytes], list[bytes]]]:
+def _rows(path: Path, layout: Layout, span: Span) -> Iterator[tuple[list[bytes], list[bytes]]]:
     """Yield blocks of checked rows, and their lower-cased sides."""
-    for number, block in blocks(path):
+    for number, block in blocks(path, span=span):
         keys = rows_of(text_of(block, path, number, layout).lower().encode())
         for _ in range(layout.columns - 2):
             keys = list(map(without_last_column, keys))
@@ -322,70 +383,3 @@ def _value(by: str, layout: Layout, overlap: Mapping[str, Any] | None) -> Callab
         return judge.overlap(source, target)
 
     return shared
-
-
-# ------------------------------------------------------------------------------- finding ranks among records on disk
-
-
-class Place(NamedTuple):
-    """A record, and how many records are below it."""
-
-    record: tuple[int, int, int]
-    below: int
-
-
-def find_ranks(path: Path, number: int, ranks: Collection[int]) -> dict[int, Place]:
-    """Find the records that would be at these places if all were sorted, without sorting them.
-
-    The values are partitioned in memory, and the hashes of those records whose value a place has.
-
-    Args:
-        path: records of three unsigned 64-bit words, the first the most significant.
-        number: how many there are.
-        ranks: places, from 0.
-    """
-    if not ranks:
-        return {}
-    records = np.memmap(path, np.uint64, "r", shape=(number, _WORDS))
-    return dict(_found(list(records.T), sorted(set(ranks)), 0, ()))
-
-
-def _found(
-    words: Sequence[Records], ranks: Sequence[int], below: int, begun: tuple[int, ...]
-) -> Iterator[tuple[int, Place]]:
-    """The records at some places among those that begin with the words ``begun``, below which ``below`` others are."""
-    if not words:
-        yield from ((rank, Place((begun[0], begun[1], begun[2]), below)) for rank in ranks)
-        return
-    first, *rest = words
-    values = np.partition(first, [rank - below for rank in ranks])
-    for value, same in groupby(ranks, key=lambda rank: int(values[rank - below])):
-        lower = below + int(np.count_nonzero(values < np.uint64(value)))
-        tied = first == np.uint64(value)
-        yield from _found([word[tied] for word in rest], list(same), lower, (*begun, value))
-
-
-def _compare(records: Records, bound: tuple[int, int, int]) -> tuple[npt.NDArray[np.bool_], npt.NDArray[np.bool_]]:
-    """Which records are below a bound, and which equal it."""
-    below, same = np.zeros(len(records), bool), np.ones(len(records), bool)
-    for word, limit in enumerate(bound):
-        below |= same & (records[:, word] < np.uint64(limit))
-        same &= records[:, word] == np.uint64(limit)
-    return below, same
-
-
-def _records(values: Iterator[float], keys: Sequence[bytes], seed: int) -> Records:
-    """The records of rows: their values, as words of the same order, and the hashes of their keys."""
-    records = np.empty((len(keys), _WORDS), np.uint64)
-    bits = (np.fromiter(values, np.float64, len(keys)) + 0.0).view(np.uint64)  # -0.0 is 0.0
-    sign = np.uint64(1 << 63)
-    records[:, 0] = np.where(bits & sign, ~bits, bits | sign)
-    hashes = b"".join(map(xxhash.xxh3_128_digest, keys, repeat(seed)))
-    records[:, 1:] = np.frombuffer(hashes, ">u8").astype(np.uint64).reshape(-1, 2)
-    return records
-
-
-def _number(word: int) -> float:
-    """The value encoded in a record's first word."""
-    bits = word ^ (1 << 63) if word >> 63 else word ^ ((1 << 64) - 1)
-    return float(np.uint64(bits).view(np.float64))

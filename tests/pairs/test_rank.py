@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 import random
+from bisect import bisect, bisect_left
 from itertools import pairwise
 from pathlib import Path
 
@@ -15,9 +17,10 @@ from hypothesis import strategies as st
 
 from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
-from psp.pairs import pair_file, rank
+from psp.pairs import pair_file, rank, rank_records
 from psp.pairs.dedupe import dedupe_corpus, seed_for
-from psp.pairs.rank import find_ranks, rank_corpus, split_corpus, with_scores
+from psp.pairs.rank import gather_rank, rank_corpus, rank_part, rank_values, split_corpus, with_scores
+from psp.pairs.rank_records import find_ranks, read_sorted, write_sorted
 from psp.text.words import trigram_overlap, words
 from tests.pairs.conftest import side
 
@@ -100,14 +103,92 @@ def test_splitting_gives_each_decile_its_pairs(tmp_path_factory, rows, by):
     assert [sorted(lines(path)) for path in outs.values()] == list(map(sorted, expected))
 
 
+WORDS = st.tuples(*[st.sampled_from([0, 1, 2**16, 2**48, 2**64 - 1])] * 3)
+
+
 @settings(max_examples=25)
-@given(st.lists(st.tuples(*[st.sampled_from([0, 1, 2**16, 2**48, 2**64 - 1])] * 3), min_size=1, max_size=30))
-def test_ranks_are_those_of_a_plain_sort(tmp_path_factory, data):
-    path = tmp_path_factory.mktemp("ranks") / "records"
-    np.array(data, np.uint64).tofile(path)
-    found = find_ranks(path, len(data), range(len(data)))
-    ordered = sorted(data)
-    assert found == {place: (record, ordered.index(record)) for place, record in enumerate(ordered)}
+@given(st.lists(st.lists(WORDS, max_size=15), min_size=1, max_size=4))
+def test_ranks_are_those_of_a_plain_sort_of_all_runs(tmp_path_factory, data):
+    path, runs = tmp_path_factory.mktemp("ranks") / "records", list(filter(None, data))
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(rank_records, "RUN", 1)
+        write_sorted([np.array(run, np.uint64) for run in runs], path)
+    found, ordered = read_sorted(path), sorted(itertools.chain.from_iterable(runs))
+    for run, rows in zip(found, runs, strict=True):
+        assert list(map(tuple, run[:3].T.tolist())) == [rows[row] for row in run[3]] == sorted(rows)
+    for at, place in find_ranks(found, range(len(ordered))).items():
+        assert (place.record, place.below) == (ordered[at], ordered.index(ordered[at]))
+        assert place.spans == [
+            (bisect_left(sorted(run), place.record), bisect(sorted(run), place.record)) for run in runs
+        ]
+
+
+# Few texts, so that many pairs are copies, also with other scores or another case, and equal a bound.
+copies = st.lists(
+    st.tuples(
+        st.sampled_from(["a b c d", "A b c d", "b"]),
+        st.sampled_from(["a b c d", "é"]),
+        *[st.sampled_from(SCORES[:5])] * 2,
+    ),
+    max_size=40,
+)
+
+
+@settings(max_examples=30)
+@given(
+    rows=st.one_of(rows_of_four, copies),
+    columns=st.integers(2, 4),
+    by=st.sampled_from(rank.BY),
+    deciles=st.sets(st.integers(1, 10), min_size=1),
+    block=st.integers(1, 60),
+    run=st.integers(1, 20),
+)
+@pytest.mark.parametrize("count", [1, 2, 7])
+def test_the_parts_of_several_jobs_join_to_the_bytes_of_one(
+    tmp_path_factory, rows, columns, by, deciles, block, run, count
+):
+    folder, columns = tmp_path_factory.mktemp("parts"), max(columns, {"score": 3, "translation": 4}.get(by, 2))
+    source, kept = write(folder / "in.tsv", rows, columns), {"corpus": "C", "deciles": sorted(deciles)}
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(pair_file, "BLOCK_BYTES", block)
+        one = rank_corpus(source, folder / "one.tsv", folder / "one.json", by=by, seed=1, **kept)
+        patch.setattr(rank_records, "RUN", run)
+        assert in_parts(source, folder, count, by, **kept) == one
+    for ending in ("tsv", "json"):
+        assert (folder / f"all.{ending}").read_bytes() == (folder / f"one.{ending}").read_bytes()
+
+
+def in_parts(source: Path, folder: Path, count: int, by: str, **kept: object) -> object:
+    numbers = [(number, count) for number in range(1, count + 1)]
+    values = [folder / f"{number}.bin" for number, _ in numbers]
+    for part, path in zip(numbers, values, strict=True):
+        rank_values(source, path, corpus="C", by=by, seed=1, part=part)
+    made = [(folder / f"{number}.tsv", folder / f"{number}.json") for number, _ in numbers]
+    for part, files in zip(numbers, made, strict=True):
+        rank_part(source, values, *files, part=part, **kept)
+    return gather_rank(made, folder / "all.tsv", folder / "all.json", by=by, **kept)
+
+
+@pytest.mark.parametrize("block", [1, 90, 10_000])
+def test_pairs_keep_their_order_whatever_the_blocks_and_parts(tmp_path, monkeypatch, block):
+    monkeypatch.setattr(pair_file, "BLOCK_BYTES", block)
+    scores = random.Random(1).sample(range(100), 100)
+    source = write(tmp_path / "in.tsv", [("a", "b", score, 0) for score in scores], 3)
+    expected = [score for score in scores if score > 80 and score != 90] + [80, 90]  # those at a bound come last
+    for count in (1, 2, 7, 13):
+        in_parts(source, tmp_path, count, "score", corpus="C", deciles=[10, 9])
+        rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[9, 10], seed=1)
+        for name in ("o", "all"):
+            assert [int(row.split(b"\t")[2]) for row in lines(tmp_path / f"{name}.tsv")] == expected
+
+
+def test_errors_in_a_part_count_the_lines_of_the_whole(tmp_path):
+    rows = [f"a\tb\t{number}\n" for number in range(20)]
+    rows[15] = "a\tb\tinf\n"
+    (tmp_path / "in.tsv").write_text("".join(rows))
+    with pytest.raises(DataError, match=r"in\.tsv, line 16: the score 'inf' is not"):
+        in_parts(tmp_path / "in.tsv", tmp_path, 3, "score", corpus="C", deciles=[1])
+    assert not (tmp_path / "3.bin").exists()
 
 
 def test_length_is_the_mean_of_both_sides_and_overlap_reads_the_filters_settings(tmp_path):

@@ -5,7 +5,7 @@ import json
 import pytest
 
 from psp.config.made_entries import KEPT
-from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE
+from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE, RANK_RATE
 
 FOLDER = "results/demo/pairs/filter"
 FILES = [f"pairs/filter/Phrasebook.en-fr.{name}" for name in ("tsv", "json", "dropped.tsv")]
@@ -54,6 +54,32 @@ def test_several_jobs_remove_the_duplicates_that_one_removes(copy_of_finished, j
     assert workflow.planned(target) == set()
     workflow.run("--notemp", "--force", target)
     assert workflow.digests(*files) == whole
+
+
+@pytest.mark.slow
+def test_several_jobs_keep_the_deciles_that_one_keeps(copy_of_finished):
+    workflow, label = copy_of_finished, "Phrasebook.en-fr"
+    files = [f"pairs/rank/{label}.{name}" for name in ("tsv", "json")]
+    target = f"results/demo/{files[0]}"  # a scratch file that is asked for is kept
+    tiny = workflow.folder / "tiny.yaml"
+    tiny.write_text(f"{tiny.read_text()}    rank: {{by: length, deciles: [2, 9, 10]}}\n")
+    of_one = tiny.read_text()
+    planned = workflow.jobs(target)
+    assert planned["rank"] == 1 and not planned.keys() & {"rank_values", "rank_part"}
+    workflow.run(target)
+    whole = workflow.digests(*files)
+    for jobs in (2, 7):
+        minutes = KEPT * 10_000 / RANK_RATE["length"] / 60 / (jobs - 0.5)
+        known = f"{{pairs: {{en-fr: 10_000}}, filters: {{job_minutes: {minutes}}}}}"
+        tiny.write_text(f"{of_one}corpora: {{Phrasebook: {known}}}\n")
+        planned = workflow.jobs(target)
+        assert [planned[rule] for rule in ("rank_values", "rank_part", "rank")] == [jobs, jobs, 1]
+        for file in files:
+            (workflow.folder / "results/demo" / file).unlink()
+        workflow.run(target)
+        assert workflow.digests(*files) == whole
+        assert not (workflow.folder / f"results/demo/pairs/rank/{label}").exists()
+        assert workflow.planned(target) == set()
 
 
 def test_a_shard_that_there_is_not_is_an_error(project):

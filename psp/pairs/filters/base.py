@@ -26,7 +26,7 @@ STAGE: dict[str, Setting] = {
         30,
         above=0,
         untracked=True,  # what it changes is in the inputs
-        help="a stage that is estimated to take longer is split among jobs of about this length: filters and "
+        help="a stage that is estimated to take longer is split among jobs of about this length: filters, ranking and "
         "deduplication of a corpus, mixing and storing a model's pairs; estimated from a corpus's `pairs` in the "
         "catalogue, or a sample of a file of your own; the result is the same, but changing the value repeats them",
     ),
