@@ -42,8 +42,8 @@ def pays(queries: int, rows: Rows, wanted: int) -> bool:
 @functools.cache
 def available() -> bool:
     """Whether the processor has AMX and torch is installed, without importing it."""
-    processor = Path("/proc/cpuinfo")
-    return processor.exists() and "amx_bf16" in processor.read_text() and importlib.util.find_spec("torch") is not None
+    about = Path("/proc/cpuinfo")
+    return about.exists() and "amx_bf16" in about.read_text() and importlib.util.find_spec("torch") is not None
 
 
 def float32_error(dim: int) -> float:
