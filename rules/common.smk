@@ -354,9 +354,12 @@ def shard_of(wildcards, count, rule):
     return number, count
 
 
-def by_shards(path, count):
-    """Return the file of each of the jobs that share a stage."""
-    return [path.format(shard=shard, shards=count) for shard in range(1, count + 1)]
+def of_jobs(stem, count, *names):
+    """Return by name the files, ``<stem><shard>-of-<count>.<name>``, of all jobs that share a stage."""
+    return {
+        name: [f"{stem}{shard}-of-{count}.{name}" for shard in range(1, count + 1)]
+        for name in names
+    }
 
 
 def scratch(path):

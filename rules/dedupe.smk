@@ -15,10 +15,7 @@ def to_dedupe(wildcards):
     if wildcards.get("part") and (count := jobs_to_dedupe(wildcards)) > 1:
         folder = f"results/{wildcards.model}/pairs/dedupe/{wildcards.part}"
         kind = "split-" if wildcards.get("shard") else ""
-        return {
-            name: by_shards(f"{folder}/{kind}{{shard}}-of-{{shards}}.{name}", count)
-            for name in ("tsv", "json")
-        }
+        return of_jobs(f"{folder}/{kind}", count, "tsv", "json")
     return {"filtered": [filtered(one) for one in each(wildcards).values()]}
 
 

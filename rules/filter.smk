@@ -68,12 +68,9 @@ def to_filter(wildcards):
     corpora = each(wildcards)
     if wildcards.get("part") and not wildcards.get("shard"):
         count = len(jobs_to_filter(wildcards))
-        shard = f"results/{wildcards.model}/pairs/filter/{wildcards.part}/{{shard}}-of-{{shards}}"
+        folder = f"results/{wildcards.model}/pairs/filter/{wildcards.part}"
         if count > 1:
-            return {
-                name: by_shards(f"{shard}.{name}", count)
-                for name in ("tsv", "json", "dropped.tsv")
-            }
+            return of_jobs(f"{folder}/", count, "tsv", "json", "dropped.tsv")
     needed = (("tests", scored_files), ("lid", lid), ("encoder", encoder))
     return {
         "corpus": [corpus(one) for one in corpora.values()],

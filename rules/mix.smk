@@ -13,13 +13,8 @@ def deduped(wildcards):
 
 def of_mix_jobs(wildcards, step, *names):
     """Return the files of a step, of all jobs, one after another."""
-    folder = f"results/{wildcards.model}/pairs/mix"
-    return {
-        name: by_shards(
-            f"{folder}/{step}-{{shard}}-of-{{shards}}.{name}", jobs_to_mix(wildcards)
-        )
-        for name in names
-    }
+    stem = f"results/{wildcards.model}/pairs/mix/{step}-"
+    return of_jobs(stem, jobs_to_mix(wildcards), *names)
 
 
 def to_mix(wildcards):

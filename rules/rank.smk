@@ -23,12 +23,7 @@ def jobs_to_rank(wildcards):
 def of_rank_jobs(wildcards, *names):
     """Return the files that all jobs have written."""
     folder = f"results/{wildcards.model}/pairs/rank/{wildcards.part}"
-    return {
-        name: by_shards(
-            f"{folder}/{{shard}}-of-{{shards}}.{name}", jobs_to_rank(wildcards)
-        )
-        for name in names
-    }
+    return of_jobs(f"{folder}/", jobs_to_rank(wildcards), *names)
 
 
 def to_rank(wildcards):

@@ -8,8 +8,7 @@ def to_store(wildcards):
     """Return what is read: the pairs, or the stores of the jobs that share them."""
     count = jobs_to_store(wildcards)
     if count > 1 and not wildcards.get("shard"):
-        shard = f"results/{wildcards.model}/pairs/store/{{shard}}-of-{{shards}}.h5"
-        return {"stores": by_shards(shard, count)}
+        return of_jobs(f"results/{wildcards.model}/pairs/store/", count, "h5")
     return {"pairs": training_pairs(wildcards), "vocabulary": vocabulary(wildcards)}
 
 

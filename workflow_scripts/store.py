@@ -8,7 +8,7 @@ from psp.pairs.store import gather_stores, write_store
 
 with job(snakemake) as snakemake:
     out = Path(snakemake.output[0])
-    if stores := snakemake.input.get("stores"):
+    if stores := snakemake.input.get("h5"):
         gather_stores(list(map(Path, stores)), out)
     else:
         write_store(
