@@ -11,24 +11,24 @@ from psp.pairs.mix import PURPOSE, gather_mix, mix, part_range, sort_range
 from psp.pairs.prune_stale import prune_stale
 
 with job(snakemake) as snakemake:
-    inputs, params, labels = snakemake.input, snakemake.params, snakemake.params.labels
+    inputs, params, outputs = snakemake.input, snakemake.params, list(map(Path, snakemake.output))
     number, jobs = params.part
-    corpora = list(map(Path, inputs.get("corpora") or []))
-    out, *heldout, report = map(Path, snakemake.output)
-    kept, seed, shards = {"heldout_pairs": params.heldout}, {"seed": params.seed}, {"shards": params.shards}
-    if jobs == 1:
-        if corpora:
-            files = list(zip(labels, corpora, strict=True))
-            mix(files, out, *heldout, report, text=params.text, **kept, **seed, **shards)
-        else:
-            pairs = [map(Path, inputs[name]) for name in ("tsv", "heldout.tsv")]
-            gather_mix(labels, list(zip(*pairs, strict=True)), map(Path, inputs.json), out, *heldout, report, **kept)
-        prune_stale(report.parent, labels)
-    elif corpora:
-        split_rows(corpora, out, report, purpose=PURPOSE, part=params.part, mixed=True, **seed)
-    else:
+    if snakemake.rule == "mix_split":
+        corpora = list(map(Path, inputs.corpora))
+        split_rows(corpora, *outputs, purpose=PURPOSE, part=(number, jobs), seed=params.seed, mixed=True)
+    elif snakemake.rule == "mix_sort":
         files = list(zip(map(Path, inputs.tsv), map(Path, inputs.json), strict=True))
-        if heldout:
-            part_range(files, number, out, *heldout, report, text=params.text, **kept)
+        sort_range(files, number, *outputs, seed=params.seed, shards=params.shards)
+    elif snakemake.rule == "mix_part":
+        files = list(zip(map(Path, inputs.tsv), map(Path, inputs.json), strict=True))
+        part_range(files, number, *outputs, text=params.text, heldout_pairs=params.heldout)
+    else:  # mix, or the same for a transformer or a translator
+        if corpora := inputs.get("corpora"):
+            files = list(zip(params.labels, map(Path, corpora), strict=True))
+            how = {"text": params.text, "seed": params.seed, "shards": params.shards}
+            mix(files, *outputs, heldout_pairs=params.heldout, **how)
         else:
-            sort_range(files, number, out, report, **seed, **shards)
+            files = list(zip(map(Path, inputs.tsv), map(Path, inputs["heldout.tsv"]), strict=True))
+            reports = list(map(Path, inputs.json))
+            gather_mix(params.labels, files, reports, *outputs, heldout_pairs=params.heldout)
+        prune_stale(outputs[-1].parent, params.labels)
