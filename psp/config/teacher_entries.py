@@ -20,7 +20,6 @@ def resolve_teacher(
     parts: Sequence[CorpusSpec],
     train: Mapping[str, Any],
     languages_of: Callable[[str], Sequence[str] | None],
-    where: str,
 ) -> dict[str, Any]:
     """Check a model's teacher, and fill in the languages that it knows.
 
@@ -30,7 +29,6 @@ def resolve_teacher(
         parts: its corpora.
         train: its block ``train``.
         languages_of: the languages of another model of the config; None for an unknown name.
-        where: the entry's location, for errors, such as ``models.en``.
 
     Returns:
         The block; without a teacher as it was.
@@ -39,7 +37,7 @@ def resolve_teacher(
         ConfigError: there is text but no teacher; a teacher does not know the language of the text, or its languages
             are unknown; or settings contradict one another.
     """
-    text = [part for part in parts if part.is_text]
+    where, text = f"models.{model}", [part for part in parts if part.is_text]
     if block["encoder"] is None:
         if text:
             raise ConfigError(

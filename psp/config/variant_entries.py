@@ -14,8 +14,8 @@ from typing import Any
 from psp.core.errors import ConfigError
 from psp.core.settings import NAME
 
-#: Keys of a variant's entry that are not keys of the block ``train``.
-_OWN = ("recipe", "seeds")
+#: Keys of a variant's entry that are not keys of its model's block, ``train`` or ``transformer``.
+_OWN = ("recipe", "seeds", "transformer")
 
 
 @dataclass(frozen=True)
@@ -87,7 +87,7 @@ def resolve(
                 f"`{name}: null` if it comes from a model that this one extends"
             )
         values = {key: value for key, value in defaults(named).items() if key in of_recipe} if named else {}
-        own = {key: value for key, value in entry.items() if key not in _OWN}
+        own = {key: value for key, value in entry.items() if key not in _OWN} | entry.get("transformer", {})
         block = {**train, **values, **own, **({"tune": False} if "tune" in train else {})}
         _check_distinct(name, block, variants.values(), where)
         variants[name] = VariantEntry(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
