@@ -63,9 +63,7 @@ def downloads(config: Config, model: ModelEntry, folder: Path | str) -> Iterator
             continue
         local = Path(config.remote(name).mirrors[0].removeprefix("file://"))
         if local.exists() and "://" not in str(local):
-            files = [file for file in local.rglob("*") if file.is_file()] if local.is_dir() else [local]
-            size = sum(file.stat().st_size for file in files)
-            yield _counted(PlannedDownload(name, False, size, pairs, "size of the local mirror"), local, part)
+            yield _counted(PlannedDownload(name, False, _bytes(local), pairs, "size of the local mirror"), local, part)
         elif part and (told := listed(config.corpora, part, "bytes")) is not None:
             yield PlannedDownload(name, False, told, pairs, "OPUS's listing")
         elif pairs is not None:
@@ -76,11 +74,14 @@ def downloads(config: Config, model: ModelEntry, folder: Path | str) -> Iterator
         if part.path:
             path = Path(part.path)
             if path.exists():
-                files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
-                size = sum(file.stat().st_size for file in files)
-                yield _counted(PlannedDownload(part.path, True, size, None, "your file"), path, part)
+                yield _counted(PlannedDownload(part.path, True, _bytes(path), None, "your file"), path, part)
             else:
                 yield PlannedDownload(part.path, False, None, None, "not here")
+
+
+def _bytes(path: Path) -> int:
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)
 
 
 def _counted(file: PlannedDownload, path: Path, part: CorpusSpec | None) -> PlannedDownload:
