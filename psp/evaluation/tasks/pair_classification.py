@@ -19,8 +19,8 @@ from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import average_precision
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, sentence
-from psp.evaluation.testsets import StsSet
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns
+from psp.evaluation.testsets import StsSet, sentence
 
 
 class PairLayout(NamedTuple):
