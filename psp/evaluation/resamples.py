@@ -78,14 +78,18 @@ def difference(
     }
 
 
-def differences(
-    figures: Mapping[str, float | None],
-    resampled: Mapping[str, Floats],
-    others: Mapping[str, float | None],
-    other: Mapping[str, Floats],
-) -> dict[str, Any]:
+Figures = Mapping[str, float | None]
+Drawn = Mapping[str, Floats]
+
+
+def differences(figures: Figures, resampled: Drawn, others: Figures, other: Drawn) -> dict[str, Any]:
     """Subtract a system's figures from another's, by name; see :func:`difference`."""
-    return {
-        name: difference([value], [resampled.get(name)], [others.get(name)], [other.get(name)])
-        for name, value in figures.items()
-    }
+    return differences_of_runs([figures], [resampled], [others], [other])
+
+
+def differences_of_runs(
+    figures: Sequence[Figures], resampled: Sequence[Drawn], others: Sequence[Figures], other: Sequence[Drawn]
+) -> dict[str, Any]:
+    """Subtract the figures of some runs, which all have the same ones, from those of others, by name."""
+    every: list[Sequence[Mapping[str, Any]]] = [figures, resampled, others, other]
+    return {name: difference(*([one.get(name) for one in runs] for runs in every)) for name in figures[0]}
