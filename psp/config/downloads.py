@@ -110,12 +110,10 @@ class Downloads(Written):
         if not model["evaluate"]["tatoeba"] or "en" not in model.languages:
             return {}
         folder = f"tatoeba/{self.sources['tatoeba']['version']}"
-        codes = {
-            language: TATOEBA[language] for language in model.languages if language in TATOEBA and language != "en"
-        }
         return {
             language: (f"{folder}/tatoeba.{code}-eng.{code}", f"{folder}/tatoeba.{code}-eng.eng")
-            for language, code in codes.items()
+            for language in model.languages
+            if (code := TATOEBA.get(language)) and language != "en"
         }
 
     def test_sources(self, model: ModelEntry, folder: str) -> Sources:

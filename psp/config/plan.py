@@ -123,14 +123,12 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
 
     read, kept, unlisted = _pairs(model, files)
     if len(unlisted) == len(model.files):
-        return "\n".join(
-            [
-                *lines,
-                "",
-                "pairs, disk, memory and time: unknown, since no corpus lists its pairs; they "
-                "can be planned once the archives are here",
-            ]
-        )
+        lines += [
+            "",
+            "pairs, disk, memory and time: unknown, since no corpus lists its pairs; they can be planned once the "
+            "archives are here",
+        ]
+        return "\n".join(lines)
     settings = model.settings
     if not model.of.stores:
         of_training = _of_transformer(model, read, kept, archives, unlisted)
@@ -239,14 +237,9 @@ def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedD
 def _pairs(model: ModelEntry, files: Iterable[PlannedDownload]) -> tuple[float, float, list[str]]:
     """Pairs read, pairs trained on, and the corpora of unknown size."""
     known = {file.name: file.pairs for file in files}
-    read, unlisted = 0.0, []
-    for part in model.files:
-        pairs = known[part.path or part.download or ""]
-        if pairs is None:
-            unlisted.append(part.corpus)
-            continue
-        read += pairs
-    return read, left(model.parts, known), unlisted
+    pairs = [(part.corpus, known[part.path or part.download or ""]) for part in model.files]
+    unlisted = [corpus for corpus, count in pairs if count is None]
+    return float(sum(count or 0 for _, count in pairs)), left(model.parts, known), unlisted
 
 
 def _capped(model: ModelEntry) -> str:

@@ -64,16 +64,16 @@ def difference(
     Returns:
         ``difference`` and ``interval``; both None where a figure is undefined.
     """
-    mine = [value for value in values if value is not None]
-    theirs = [value for value in others if value is not None]
-    first = [drawn for drawn in resampled if drawn is not None]
-    second = [drawn for drawn in other if drawn is not None]
-    if len(mine) < len(values) or len(theirs) < len(others) or not mine or not theirs:
+    if not values or not others or any(value is None for value in (*values, *others)):
         return {"difference": None, "interval": None}
-    whole = len(first) == len(values) and len(second) == len(others)
-    ends = bootstrap.interval(np.mean(second, axis=0) - np.mean(first, axis=0)) if whole else None
+
+    def lost(mine: Sequence[Any], theirs: Sequence[Any]) -> Any:
+        return np.mean(theirs, axis=0) - np.mean(mine, axis=0)
+
+    whole = all(drawn is not None for drawn in (*resampled, *other))
+    ends = bootstrap.interval(lost(resampled, other)) if whole else None
     return {
-        "difference": round(float(np.mean(theirs) - np.mean(mine)), _DIGITS) + 0.0,  # no -0.0
+        "difference": round(float(lost(values, others)), _DIGITS) + 0.0,  # no -0.0
         "interval": None if ends is None else [end + 0.0 for end in ends],
     }
 

@@ -79,15 +79,10 @@ class Classification(Task):
         if self.settings["layout"] == "polarity":
             if self.settings["train"] or self.settings["dev"]:
                 raise ConfigError(f"{self.place}: layout polarity is cross-validated; leave out `train` and `dev`")
-            return [Path(f"{self.path('path')}.{end}") for end in self._ends]
+            return [Path(f"{self.path('path')}.{end}") for end in self.settings["labels"].split()]
         if self.settings["dev"] and not self.settings["train"]:
             raise ConfigError(f"{self.place}: `dev` needs `train`")
         return [self.path(key) for key in ("path", "train", "dev") if self.settings[key]]
-
-    @property
-    def _ends(self) -> list[str]:
-        ends: list[str] = self.settings["labels"].split()
-        return ends
 
     @cached_property
     def parts(self) -> list[splits.Items]:
@@ -98,7 +93,7 @@ class Classification(Task):
 
     def _polarity(self) -> Iterator[tuple[int, tuple[str, ...], str]]:
         # Blank lines are kept: MPQA and CR have some, and their published sizes count them.
-        for end, path in zip(self._ends, self.files(), strict=True):
+        for end, path in zip(self.settings["labels"].split(), self.files(), strict=True):
             for line, row in enumerate(lines(path, self.settings["encoding"]), start=1):
                 yield line, (row.strip(),), end
 

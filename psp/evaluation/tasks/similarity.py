@@ -92,7 +92,7 @@ class Similarity(Task):
             (data, np.asarray(scorer.pairwise(data.a, data.b), np.float64), draw.counts(len(data), data.name))
             for data in self.sets
         ]
-        parts = {data.name: _correlations(x, data.gold, counts) for data, x, counts in scored}
+        parts = {data.name: Part(len(x), correlations(x, data.gold, counts)) for data, x, counts in scored}
         if len(scored) > 1:
             of_sets = list(parts.values())
             figures = {
@@ -101,12 +101,9 @@ class Similarity(Task):
             }
             parts["mean"] = Part(sum(part.items for part in of_sets), figures)
             x, gold = np.concatenate([x for _, x, _ in scored]), np.concatenate([data.gold for data, _, _ in scored])
-            parts["together"] = _correlations(x, gold, np.hstack([counts for _, _, counts in scored]))
+            counts = np.hstack([counts for *_, counts in scored])
+            parts["together"] = Part(len(x), correlations(x, gold, counts))
         return parts
-
-
-def _correlations(x: Floats, gold: Floats, counts: bootstrap.Counts) -> Part:
-    return Part(len(x), correlations(x, gold, counts))
 
 
 def correlation(name: str, x: Floats, gold: Floats, counts: bootstrap.Counts) -> Metric:

@@ -26,6 +26,11 @@ class OfArchive(Task):
     """A task whose sets are in the archive of STS sets; not itself a kind of task."""
 
     kind = ""
+    declared: ClassVar[Mapping[str, Setting]] = {"path": text(at_least=1, help="the archive or folder of STS sets")}
+
+    @classmethod
+    def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
+        return {"path": sources.sts} if sources.sts is not None and "en" in sources.languages else None
 
     def source(self) -> testsets.StsSource:
         """The archive or folder."""
@@ -68,7 +73,6 @@ class Sts(OfArchive):
     kind = "sts"
     order = 1
     help = "semantic textual similarity in English, SemEval 2012 to 2016, by the paper's protocol"
-    declared: ClassVar[Mapping[str, Setting]] = {"path": text(at_least=1, help="the archive or folder of STS sets")}
     metrics: ClassVar[Mapping[str, Measure]] = {
         "pearson": Measure("mean of Pearson's correlations on the data sets", CORRELATION, label="mean Pearson"),
         "pearson_without_smt": Measure(
@@ -76,10 +80,6 @@ class Sts(OfArchive):
         ),
         "spearman": Measure("Spearman's correlation over all pairs", CORRELATION, label="Spearman, all pairs"),
     }
-
-    @classmethod
-    def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
-        return {"path": sources.sts} if sources.sts is not None and "en" in sources.languages else None
 
     @classmethod
     def skipped(cls, sources: Sources) -> Iterator[tuple[str, str]]:
