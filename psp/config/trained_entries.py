@@ -114,13 +114,7 @@ class Trained(EntryKind, TrainedKind):
         parts = config.parts(name, entry, settings, written["filters"], recipe)
         check_ranking(parts, f"{where}.corpora", {part.label: part.rank["by"] for part in parts}, "rank.by")
         check_distinct(parts, f"{where}.corpora")
-        settings["teacher"] = resolve_teacher(
-            settings["teacher"],
-            model=name,
-            parts=parts,
-            train=settings["train"],
-            languages_of=lambda other: config.entry(other).get("languages") if other in config.raw["models"] else None,
-        )
+        settings["teacher"] = resolve_teacher(config, name, settings, parts)
         if all(part.is_text for part in parts):
             settings["development"] = {**settings["development"], "heldout": 0}  # a sentence has no other side to find
         launch.check(settings["train"], where=f"{where}.train")

@@ -123,9 +123,17 @@ def measure_speed(
         total = repeats * (3 * len(specs) * len(parts) + 2 * (len(parts) - 1))
         with Progress("measuring speed", "passes", total) as progress:
             for part in parts:
-                measured = _Part(specs, part, task, folders, progress, absent, len(texts))
-                rows += measured.run(repeats, batch_size, seconds)
-                memory.append({"cores": len(part), "copy": rates(measured.copies, "bytes/s")})
+                with contextlib.ExitStack() as stack:
+                    copying = stack.enter_context(Process("memory", part))
+                    copying.wait()
+                    systems = []
+                    for spec in specs:
+                        folder = str(folders.get(spec.name, ""))
+                        process = stack.enter_context(Process(spec.name, part, folder=folder, task=scratch))
+                        systems.append(_System(spec, process, task, len(texts), batch_size, seconds))
+                    copies = _measured(systems, copying, repeats, progress, absent)
+                rows += [system.row(len(part)) for system in systems]
+                memory.append({"cores": len(part), "copy": rates(copies, "bytes/s")})
             processes = _processes(specs, cores, task, folders, repeats, progress, len(texts))
     # The numbers of the embeddings that a sentence's vector is made of, on average.
     gathered = sum(len(ids) * part.table.dim for part, (ids, _) in zip(parts_of(model), streams, strict=True)) / len(
@@ -166,75 +174,57 @@ def _tokenizer(model: TextModel, pairs: Store) -> Tokenizer:
     return tokenizers[0]
 
 
-class _Part:
-    """All systems, bound to the same cores."""
+def _measured(
+    systems: list[_System], memory: Process, repeats: int, progress: Progress, absent: list[dict[str, str]]
+) -> list[float]:
+    """Measure systems in rounds, and return the rates of copying memory, measured in between.
 
-    def __init__(
-        self,
-        specs: list[Spec],
-        cores: list[int],
-        task: Path,
-        folders: dict[str, Path],
-        progress: Progress,
-        absent: list[dict[str, str]],
-        sentences: int,
-    ) -> None:
-        self._specs, self._cores, self._task, self._sentences = specs, cores, task, sentences
-        self._folders, self._progress, self._absent = folders, progress, absent
-        self.copies: list[float] = []
+    Systems other than psp that fail are logged, added to ``absent``, and taken from ``systems``.
+    """
 
-    def run(self, repeats: int, batch_size: int, seconds: float) -> list[dict[str, Any]]:
-        """Measure all systems; return their rows."""
-        with contextlib.ExitStack() as stack:
-            memory = stack.enter_context(Process("memory", self._cores))
-            memory.wait()
-            systems = [_System(spec, stack.enter_context(self._process(spec)), self._sentences) for spec in self._specs]
-            begun = (self._task, batch_size, seconds)
-            systems = [system for system in systems if self._safely(_System.begin, system, *begun)]
-            for _ in range(repeats):
-                self.copies.append(memory.ask("copy")["rate"])
-                for system in list(systems):
-                    if not self._safely(_System.round, system):
-                        systems.remove(system)
-                    self._progress.add(3)
-        return [system.row(len(self._cores)) for system in systems]
+    def each(work: Callable[[_System], None]) -> None:
+        for system in list(systems):
+            try:
+                work(system)
+            except Broken as error:
+                if system.spec.kind == "psp":
+                    raise
+                log.warning("%s", error)
+                absent.append({"name": system.spec.name, "why": str(error)})
+                systems.remove(system)
 
-    def _process(self, spec: Spec) -> Process:
-        return Process(spec.name, self._cores, folder=str(self._folders.get(spec.name, "")), task=str(self._task))
-
-    def _safely(self, work: Callable[..., None], system: _System, *options: Any) -> bool:
-        """Do some work; if a system other than psp fails, log it and return False."""
-        try:
-            work(system, *options)
-        except Broken as error:
-            if system.spec.kind == "psp":
-                raise
-            log.warning("%s", error)
-            self._absent.append({"name": system.spec.name, "why": str(error)})
-            return False
-        return True
+    each(_System.begin)
+    copied = []
+    for _ in range(repeats):
+        copied.append(memory.ask("copy")["rate"])
+        progress.add(3 * len(systems))
+        each(_System.round)
+    return copied
 
 
 class _System:
     """A system being measured."""
 
-    def __init__(self, spec: Spec, process: Process, sentences: int) -> None:
-        self.spec, self._process, self._sentences = spec, process, sentences
+    def __init__(
+        self, spec: Spec, process: Process, task: Path, sentences: int, batch_size: int, seconds: float
+    ) -> None:
+        self.spec, self._process, self._task, self._sentences = spec, process, task, sentences
+        self._batch_size, self._seconds = batch_size, seconds
         self._passes: dict[str, list[dict[str, float]]] = {"cold": [], "warm": [], "split": [], "forward": []}
         self._why: str | None = None
 
-    def begin(self, task: Path, batch_size: int, seconds: float) -> None:
+    def begin(self) -> None:
         """Load the system for the first time, and prepare it."""
         self._process.wait()
         self._loaded = self._process.ask("load")
         self._agreement: float | None = None
         if self.spec.table:
-            path = task / f"{self.spec.name}.npy"
+            path = self._task / f"{self.spec.name}.npy"
             self._process.ask("vectors", out=str(path))
-            self._agreement = _agreement(np.load(path), np.load(task / f"{REFERENCE}.npy"))
+            self._agreement = _agreement(np.load(path), np.load(self._task / f"{REFERENCE}.npy"))
         else:
-            self._sentences = self._process.ask("sample", seconds=seconds)["sentences"]
-        prepared = self._process.ask("prepare", batch_size=batch_size)
+            self._sentences = self._process.ask("sample", seconds=self._seconds)["sentences"]
+        prepared = self._process.ask("prepare", batch_size=self._batch_size)
         self._why, self._splits = prepared["why"], prepared["splits"]
 
     def round(self) -> None:

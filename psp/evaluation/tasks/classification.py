@@ -121,16 +121,11 @@ class Classification(Task):
             yield from filter(None, texts)
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
-        from psp.evaluation import probes
-
         # The training part determines the labels.
         order = [1, 0, 2][: len(self.parts)] if len(self.parts) > 1 else [0]
         names, numbers = splits.numbered([self.parts[place] for place in order])
         labels = [numbers[order.index(place)] for place in range(len(self.parts))]
-        features = [
-            np.asarray(sides[0], np.float32) if len(sides) == 1 else probes.pair_features(*sides)
-            for sides in splits.vectors_of(scorer, self.parts)
-        ]
+        features = splits.features_of(scorer, self.parts)
         with _threads() as each:
             if len(features) == 1:
                 predicted, chosen = _cross_validated(features[0], labels[0], self._folds(labels[0]), each)

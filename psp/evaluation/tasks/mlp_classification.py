@@ -36,10 +36,7 @@ class MlpClassification(splits.Split):
         from psp.evaluation import probes
 
         names, labels = splits.numbered(self.parts)
-        features = [
-            sides[0] if len(sides) == 1 else probes.pair_features(*sides)
-            for sides in splits.vectors_of(scorer, self.parts)
-        ]
+        features = splits.features_of(scorer, self.parts)
         seeds = self.settings["seeds"]
         runs = probes.classify(features, labels[:2], hidden=self.settings["hidden"], seeds=seeds)
         right = np.array([100.0 * (one.labels == labels[2]) for one in runs])

@@ -54,7 +54,7 @@ class Relatedness(splits.Split):
         from psp.evaluation import probes
 
         gold, test = self.gold, self.gold[2]
-        features = [probes.pair_features(*sides) for sides in splits.vectors_of(scorer, self.parts)]
+        features = splits.features_of(scorer, self.parts)
         seeds = self.settings["seeds"]
         runs = probes.relate(features, gold[:2], seeds=seeds)
         counts = draw.counts(len(test))

@@ -163,6 +163,20 @@ def vectors_of(scorer: Scorer, parts: Sequence[Items]) -> list[tuple[Floats, ...
     return [tuple(next(arrays) for _ in part.texts[0]) for part in parts]
 
 
+def features_of(scorer: Scorer, parts: Sequence[Items]) -> list[npt.NDArray[np.float32]]:
+    """What a classifier reads of each part, a row per item: its vector, or the features of a pair's two vectors.
+
+    Raises:
+        Unsupported: the system has no vectors.
+    """
+    from psp.evaluation import probes
+
+    return [
+        np.asarray(sides[0], np.float32) if len(sides) == 1 else probes.pair_features(*sides)
+        for sides in vectors_of(scorer, parts)
+    ]
+
+
 def also_in_training(train: Items, test: Items) -> dict[str, int]:
     """Count test items that are also in the training part, by letters and digits, ignoring case.
 

@@ -82,9 +82,7 @@ class WordSimilarity(Task):
                     path,
                     1,
                 )
-        first: list[str] = []
-        second: list[str] = []
-        scores: list[float] = []
+        read = []
         for line, row in enumerate(rows[bool(layout.header) :], start=1 + bool(layout.header)):
             cells = row.split("\t")
             if len(cells) != layout.columns:
@@ -93,12 +91,11 @@ class WordSimilarity(Task):
                 raise DataError("a word is missing", path, line)
             if line == 1 and (other := _with_header(cells)):
                 raise DataError(f"a header; write `layout: {other}`, or remove it", path, line)
-            first.append(cells[0].strip())
-            second.append(cells[1].strip())
-            scores.append(read_score(cells[layout.score], path, line))
-        if not scores:
+            read.append((cells[0].strip(), cells[1].strip(), read_score(cells[layout.score], path, line)))
+        if not read:
             raise DataError("has only a header", path)
-        return first, second, np.array(scores, np.float64)
+        first, second, scores = zip(*read, strict=True)
+        return list(first), list(second), np.array(scores, np.float64)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
