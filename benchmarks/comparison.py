@@ -22,7 +22,7 @@ from psp.core import schemas
 from psp.core.files import atomic_text, read_json
 from psp.core.logs import job
 from psp.core.machine import processor, usable_cores, versions
-from psp.report.compare_table import table
+from psp.report.comparison import compared as table
 from psp.report.reported import load
 
 

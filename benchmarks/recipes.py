@@ -21,7 +21,7 @@ import workflow
 from psp.core import schemas
 from psp.core.files import atomic_text, read_json
 from psp.core.logs import job
-from psp.report.variants_table import table
+from psp.report.comparison import variants as table
 
 
 def main() -> None:

@@ -84,7 +84,7 @@ def classes():
         return {base, *(one for own in base.__subclasses__() for one in below(own))}
 
     found = {one for base in BASES for one in below(base)} - set(BASES)
-    return {one.__name__ for one in (*found, *KINDS)}
+    return {one.__name__ for one in (*found, *map(type, KINDS))}
 
 
 def asked(path, names):

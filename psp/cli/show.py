@@ -65,15 +65,12 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     from psp.models.scores import is_of_every_model
     from psp.pairs import data_warnings
     from psp.report import (
-        compare_table,
+        comparison,
         deciles_table,
         eval_table,
-        parts_table,
-        quantize_table,
         reported,
         task_table,
         translator_table,
-        variants_table,
     )
 
     folder = check_results(results)
@@ -103,15 +100,15 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
             tables.append(warnings)
         tables.append(eval_table.table(reports["eval"]).write(options.format))
         if "parts" in reports["eval"]:
-            tables.append(parts_table.table(reports["eval"]).write(options.format))
+            tables.append(comparison.parts(reports["eval"]).write(options.format))
     if "compare" in reports:
-        tables.append(compare_table.table(reports["compare"], cited, reports.get("eval")).write(options.format))
+        tables.append(comparison.compared(reports["compare"], cited, reports.get("eval")).write(options.format))
     if tasks:
         tables.append(task_table.table(tasks, reports.get("compare")).write(options.format))
     if "variants" in reports:
-        tables.append(variants_table.table(reports["variants"]).write(options.format))
+        tables.append(comparison.variants(reports["variants"]).write(options.format))
     if "quantized" in reports:
-        tables.append(quantize_table.table(reports["quantized"]).write(options.format))
+        tables.append(comparison.quantized(reports["quantized"]).write(options.format))
     if "tenths" in reports:
         tables.append(deciles_table.deciles(reports["tenths"], options.format))
     if "by_corpus" in reports:

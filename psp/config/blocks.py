@@ -99,45 +99,33 @@ ENCODER = choice(
     + ", or the hidden states of an LSTM in one direction or in both (the block `lstm`)",
 )
 
-#: A combination of models.
-COMBINATION: dict[str, Any] = {
-    "type": "object",
-    "additionalProperties": False,
-    "properties": {
-        "concat": {
-            "type": "array",
-            "items": {"type": "string", "pattern": NAME},
-            "minItems": 2,
-            "uniqueItems": True,
-            "description": "models of the config whose vectors to join",
-        },
-        "weights": {
-            "type": "array",
-            "items": {"type": "number", "exclusiveMinimum": 0},
-            "minItems": 2,
-            "description": "the weight of each in a cosine (default: 1)",
-        },
-        "add": {
-            "type": "array",
-            "items": {"type": "string", "pattern": NAME},
-            "minItems": 2,
-            "uniqueItems": True,
-            "description": "models whose vectors to add, if they are trained together: vectors of models trained apart "
-            "share no space",
-        },
-        "joint": {
-            "type": "boolean",
-            "description": "train them together, as parts of one model with one loss, on the corpora of the first "
+MODELS: dict[str, Any] = {"items": {"type": "string", "pattern": NAME}, "at_least": 2, "distinct": True}
+
+COMBINATION = Section(
+    "",
+    {
+        "concat": list_of(**MODELS, help="models of the config whose vectors to join"),
+        "weights": list_of(
+            items={"type": "number", "exclusiveMinimum": 0},
+            at_least=2,
+            help="the weight of each in a cosine (default: 1)",
+        ),
+        "add": list_of(
+            **MODELS,
+            help="models whose vectors to add, if they are trained together: vectors of models trained apart share no "
+            "space",
+        ),
+        "joint": boolean(
+            help="train them together, as parts of one model with one loss, on the corpora of the first "
             "(default: false)",
-        },
-        "scaled": {
-            "type": "boolean",
-            "description": "for concatenated models trained together: scale each model's vectors to length 1 and "
-            "weight them, as for models trained apart; false leaves them unchanged, as in the paper, so that the "
-            "longer ones dominate (default: true)",
-        },
+        ),
+        "scaled": boolean(
+            help="for concatenated models trained together: scale each model's vectors to length 1 and weight them, as "
+            "for models trained apart; false leaves them unchanged, as in the paper, so that the longer ones dominate "
+            "(default: true)",
+        ),
     },
-}
+)
 
 LSTM = Section(
     "encoders `lstm` and `blstm`; the embeddings that they read have the blocks of their kind, and `train.dim`",

@@ -7,14 +7,14 @@ have their vocabularies and encoders, on the corpora of the first, filtered as f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Collection, Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any
 
-from psp.config.corpus_entries import CorpusSpec
 from psp.config.model import EntryKind, ModelEntry
 from psp.config.overlay import merge
+from psp.config.trained_entries import with_paths
 from psp.config.training import FromStore
-from psp.config.written import Written, expanded
+from psp.config.written import Written
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
 from psp.models import lstm
@@ -26,13 +26,20 @@ BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
 #: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
 OF_MODELS = (*OF_PART, "init_from")
 OF_ONE = (*OF_MODELS, "init_vectors", "init_encoder", "tune")
+#: Settings that no part of a joint model may have: block and key, what to leave out, and why.
+OF_NO_PART = (
+    ("train", "init_vectors", "init_vectors", "starts from word vectors, which a part of a joint model cannot"),
+    ("train", "init_encoder", "init_encoder",
+     "starts from an encoder's vectors of its pieces, which a part of a joint model cannot"),
+    ("teacher", "encoder", "teacher", "has a teacher, which models trained together cannot have"),
+)  # fmt: skip
 
 
 class CombinationEntry(EntryKind):
     """Models that were trained apart, whose vectors are joined."""
 
     called = "a combination of models"
-    block: ClassVar[str | None] = None
+    block: str | None = None
     joins = True
     stores = False
     there_is = re.compile(
@@ -40,34 +47,76 @@ class CombinationEntry(EntryKind):
         r"|card\.md$|speed\.png$|report\.html$"
     )
 
-    @classmethod
-    def fits(cls, entry: Mapping[str, Any]) -> bool:
-        encoder = entry.get("encoder")
-        return isinstance(encoder, Mapping) and "kind" not in encoder and not encoder.get("joint", False)
+    def fits(self, entry: Mapping[str, Any]) -> bool:
+        return _is_combination(entry) and entry["encoder"].get("joint", False) == self.stores
 
-    @classmethod
-    def resolve(cls, config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
-        return _resolve(cls, config, name, entry)
+    def resolve(self, config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
+        """Resolve a combination, which is evaluated like its first model unless its own entry says otherwise.
 
-    @classmethod
-    def differences(
-        cls,
-        config: Written,
-        recipe: str,
-        encoder: str,
-        languages: tuple[str, ...],
-        settings: Mapping[str, Any],
-        parts: Sequence[CorpusSpec],
-        tuned: Collection[str],
-    ) -> dict[str, Any]:
-        return {}
+        Raises:
+            ConfigError: a part does not exist or is a combination itself, the weights do not fit, or the entry has a
+                key about training.
+        """
+        models = config.raw["models"]
+        where, own, joint = f"models.{name}", entry["encoder"], self.stores
+        if ("concat" in own) == ("add" in own):
+            what = "names models to join and models to add" if "add" in own else "names no models"
+            raise ConfigError(f"{where}.encoder: {what}; write e.g. `encoder: {{concat: [en, en-trigrams]}}`")
+        how = "add" if "add" in own else "concat"
+        names, weights = own[how], own.get("weights", [1] * len(own[how]))
+        if how == "add" and not joint:
+            raise ConfigError(
+                f"{where}.encoder.add: vectors of models trained apart share no space, so their sum is meaningless; "
+                f"write `concat: [{', '.join(names)}]`, which joins them, or `joint: true`, which trains them together"
+            )
+        trains = ("train", "seed") if joint else ()
+        if wrong := [key for key in entry if key not in ("encoder", "languages", *trains, *BLOCKS)]:
+            inherited = ", and `extends`" if "extends" in models[name] else ""
+            does = "is trained on the pairs of its first model" if joint else "trains nothing of its own"
+            raise ConfigError(f"{where}.{wrong[0]}: a combination of models {does}; leave it out{inherited}")
+        others = [other for other in models if other != name]
+        for part in names:
+            if part not in models:
+                raise ConfigError(f"{where}.encoder.{how}: {part} is not a model of the config{closest(part, others)}")
+            if _is_combination(config.entry(part)):
+                raise ConfigError(f"{where}.encoder.{how}: {part} is a combination itself; name its models instead")
+        if len(weights) != len(names):
+            raise ConfigError(f"{where}.encoder.weights: {len(weights)} for {len(names)} models; give one for each")
+        scaled = own.get("scaled", how == "concat")
+        if "scaled" in own and not (joint and how == "concat"):
+            raise ConfigError(f"{where}.encoder.scaled: is for models concatenated with `joint: true`; leave it out")
+        if "weights" in own and not scaled:
+            raise ConfigError(f"{where}.encoder.weights: are for vectors scaled to length 1; leave them out")
+        parts = [config.model(part) for part in names]
+        if other := next((part for part in parts if not part.of.stores), None):
+            raise ConfigError(
+                f"{where}.encoder.{how}: {other.name} is {other.of.called}, which a combination cannot hold; leave it "
+                "out"
+            )
+        languages = dict.fromkeys(code for part in parts for code in part.languages)
+        if refused := [key for key in entry.get("train", {}) if key in OF_ONE]:
+            why = "each model's own entry sets it for its part" if refused[0] in OF_MODELS else "not for joint models"
+            raise ConfigError(f"{where}.train.{refused[0]}: {why}; leave it out")
+        return ModelEntry(
+            of=self,
+            name=name,
+            languages=tuple(entry.get("languages", languages)),
+            parts=parts[0].parts if joint else (),
+            recipe=parts[0].recipe,
+            seed=entry.get("seed", parts[0].seed),
+            settings=_settings(parts[0].settings, entry, where),
+            differences={},
+            tuned={},
+            variants={},
+            encoder=how,
+            combined=tuple(zip(names, map(float, weights), strict=True)),
+            joint=_together(parts, how, weights, scaled, where) if joint else None,
+        )
 
-    @classmethod
-    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return combination_files([of(part).tokenizer.file for part, _ in model.combined])
 
-    @classmethod
-    def refusal(cls, model: ModelEntry) -> str:
+    def refusal(self, model: ModelEntry) -> str:
         return (
             f"joins {' and '.join(part for part, _ in model.combined)}, and has only model/, eval.json, tasks/, "
             "compare.json, quantized.json, speed.json, card.md and report.html; ask for the same file of one of "
@@ -85,79 +134,13 @@ class JointEntry(FromStore, CombinationEntry):
 
     reads = ("store", "vocabulary", "init_from")
 
-    @classmethod
-    def fits(cls, entry: Mapping[str, Any]) -> bool:
-        encoder = entry.get("encoder")
-        return isinstance(encoder, Mapping) and "kind" not in encoder and bool(encoder.get("joint", False))
-
-    @classmethod
-    def rule(cls, model: ModelEntry) -> str:
+    def rule(self, model: ModelEntry) -> str:
         return f"train_{model.name}"  # its files are those of its parts
 
 
-def _resolve(kind: type[CombinationEntry], config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
-    """Resolve a combination, which is evaluated like its first model unless its own entry says otherwise.
-
-    Raises:
-        ConfigError: a part does not exist or is a combination itself, the weights do not fit, or the entry has a key
-            about training.
-    """
-    models = config.raw["models"]
-    where, own = f"models.{name}", entry["encoder"]
-    if ("concat" in own) == ("add" in own):
-        what = "names models to join and models to add" if "add" in own else "names no models"
-        raise ConfigError(f"{where}.encoder: {what}; write e.g. `encoder: {{concat: [en, en-trigrams]}}`")
-    how, joint = ("add" if "add" in own else "concat"), own.get("joint", False)
-    names, weights = own[how], own.get("weights", [1] * len(own[how]))
-    if how == "add" and not joint:
-        raise ConfigError(
-            f"{where}.encoder.add: vectors of models trained apart share no space, so their sum is meaningless; write "
-            f"`concat: [{', '.join(names)}]`, which joins them, or `joint: true`, which trains them together"
-        )
-    trains = ("train", "seed") if joint else ()
-    if wrong := [key for key in entry if key not in ("encoder", "languages", *trains, *BLOCKS)]:
-        inherited = ", and `extends`" if "extends" in models[name] else ""
-        does = "is trained on the pairs of its first model" if joint else "trains nothing of its own"
-        raise ConfigError(f"{where}.{wrong[0]}: a combination of models {does}; leave it out{inherited}")
-    others = [other for other in models if other != name]
-    for part in names:
-        if part not in models:
-            raise ConfigError(f"{where}.encoder.{how}: {part} is not a model of the config{closest(part, others)}")
-        if any(kind.fits(config.entry(part)) for kind in (CombinationEntry, JointEntry)):
-            raise ConfigError(f"{where}.encoder.{how}: {part} is a combination itself; name its models instead")
-    if len(weights) != len(names):
-        raise ConfigError(f"{where}.encoder.weights: {len(weights)} for {len(names)} models; give one for each")
-    scaled = own.get("scaled", how == "concat")
-    if "scaled" in own and not (joint and how == "concat"):
-        raise ConfigError(f"{where}.encoder.scaled: is for models concatenated with `joint: true`; leave it out")
-    if "weights" in own and not scaled:
-        raise ConfigError(f"{where}.encoder.weights: are for vectors scaled to length 1; leave them out")
-    parts = [config.model(part) for part in names]
-    if other := next((part for part in parts if not part.of.stores), None):
-        raise ConfigError(
-            f"{where}.encoder.{how}: {other.name} is {other.of.called}, which a combination cannot hold; leave it out"
-        )
-    languages = dict.fromkeys(code for part in parts for code in part.languages)
-    if refused := [key for key in entry.get("train", {}) if key in OF_ONE]:
-        why = "each model's own entry sets it for its part" if refused[0] in OF_MODELS else "not for joint models"
-        raise ConfigError(f"{where}.train.{refused[0]}: {why}; leave it out")
-    settings = _settings(parts[0].settings, entry, where)
-    encoders = _together(parts, how, weights, scaled, where) if joint else None
-    return ModelEntry(
-        of=kind,
-        name=name,
-        languages=tuple(entry.get("languages", languages)),
-        parts=parts[0].parts if joint else (),
-        recipe=parts[0].recipe,
-        seed=entry.get("seed", parts[0].seed),
-        settings=settings,
-        differences={},
-        tuned={},
-        variants={},
-        encoder=how,
-        combined=tuple(zip(names, map(float, weights), strict=True)),
-        joint=encoders,
-    )
+def _is_combination(entry: Mapping[str, Any]) -> bool:
+    encoder = entry.get("encoder")
+    return isinstance(encoder, Mapping) and "kind" not in encoder
 
 
 def _together(
@@ -169,30 +152,18 @@ def _together(
         ConfigError: they cannot be.
     """
     for part in parts:
-        if part["train"]["init_vectors"] is not None:
+        for block, key, without, why in OF_NO_PART:
+            if part[block][key] is not None:
+                raise ConfigError(f"{where}.encoder: {part.name} {why}; name a model without `{without}`")
+    first, *others = (
+        {"filters.lower_case": part["filters"]["lower_case"], "segment": part["segment"]} for part in parts
+    )
+    for part, reading in zip(parts[1:], others, strict=True):
+        if differing := [key for key in first if reading[key] != first[key]]:
             raise ConfigError(
-                f"{where}.encoder: {part.name} starts from word vectors, which a part of a joint model cannot; name a "
-                "model without `init_vectors`"
+                f"{where}.encoder: {part.name} and {parts[0].name} differ in {differing[0]}, but encoders trained "
+                "together read the same text"
             )
-        if part["train"]["init_encoder"] is not None:
-            raise ConfigError(
-                f"{where}.encoder: {part.name} starts from an encoder's vectors of its pieces, which a part of a joint "
-                "model cannot; name a model without `init_encoder`"
-            )
-        if part["teacher"]["encoder"] is not None:
-            raise ConfigError(
-                f"{where}.encoder: {part.name} has a teacher, which models trained together cannot have; name a model "
-                "without `teacher`"
-            )
-    first = parts[0]
-    for part in parts[1:]:
-        for block, key in (("filters", "lower_case"), ("segment", None)):
-            ours, theirs = (one[block] if key is None else one[block][key] for one in (first, part))
-            if ours != theirs:
-                raise ConfigError(
-                    f"{where}.encoder: {part.name} and {first.name} differ in {block}{f'.{key}' if key else ''}, but "
-                    "encoders trained together read the same text"
-                )
     dims = [vector_dim(part) for part in parts]
     if how == "add" and len(set(dims)) > 1:
         sizes = ", ".join(f"{part.name} {dim}" for part, dim in zip(parts, dims, strict=True))
@@ -221,8 +192,6 @@ def _settings(first: Mapping[str, Any], entry: Mapping[str, Any], where: str) ->
     """The blocks of the first part, overridden by the combination's own; each part keeps its own start."""
     settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in (*BLOCKS, "train")}}
     settings["train"] |= {"init_from": None, "init_vectors": None, "init_encoder": None, "tune": False}
-    files = settings["evaluate"]["files"]
-    settings["evaluate"] |= {"files": {key: expanded(file) for key, file in files.items()}}
     settings["compare"] = systems.without_untrained(settings["compare"], entry.get("compare", {}), where)
     systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
-    return settings
+    return with_paths(settings)

@@ -23,9 +23,8 @@ from psp.config.model import EntryKind, ModelEntry, unspelled
 from psp.config.model_kinds import of_entry
 from psp.config.overlay import merge, with_new_names
 from psp.config.schema import check
-from psp.config.trained_entries import check_tunable, chosen_on, tuning_of
+from psp.config.trained_entries import check_tunable, chosen_on, tuning_of, with_paths
 from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
-from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
 from psp.evaluation import judged, systems, tasks
@@ -35,7 +34,7 @@ from psp.training.tune import Tuning
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translations", "translators"})
 
 
-class Config(Downloads, Written):
+class Config(Downloads):
     """A checked config.
 
     Args:
@@ -127,26 +126,15 @@ class Config(Downloads, Written):
                 f"{', '.join(self.translators) or 'none'}; add it under `translators:`, e.g. "
                 f"`{name}: {{languages: [fr, en], from: {{model: fr}}}}`"
             )
-        return resolve_translator(
-            name,
-            self.raw["translators"][name],
-            models=self.models,
-            model=self.model,
-            blocks=self._blocks,
-            catalogue=self.corpora,
-            train=self.defaults("translator"),
-            recipe=self.raw.get("recipe", TOP["recipe"].default),
-            seed=self.raw.get("seed", TOP["seed"].default),
-        )
+        return resolve_translator(self, name, self.raw["translators"][name])
 
-    def _blocks(self, entry: Mapping[str, Any], recipe: str, languages: Sequence[str]) -> dict[str, Any]:
+    def blocks(self, entry: Mapping[str, Any], recipe: str, languages: Sequence[str]) -> dict[str, Any]:
         """All blocks of an entry that is not a model's."""
         settings: dict[str, Any] = {}
         for block in BLOCKS:
             own = merge(self.raw.get(block, {}), entry.get(block, {}) if block == "filters" else {})
             settings[block] = merge(self.defaults(block, recipe, own), own)
-        files = settings["evaluate"]["files"]
-        settings["evaluate"] = {**settings["evaluate"], "files": {name: expanded(file) for name, file in files.items()}}
+        settings = with_paths(settings)
         development = settings["development"]
         if "en" not in languages:  # the top level's value for models with English
             development = {**development, "sts": None}
@@ -168,12 +156,10 @@ class Config(Downloads, Written):
         wanted = model.variants[variant]
         if wanted.base:
             return model
-        assert issubclass(model.of, EntryKind) and model.of.block is not None  # untrained models have no variants
+        assert isinstance(model.of, EntryKind) and model.of.block is not None  # untrained models have no variants
         settings = {**model.settings, model.of.block: wanted.train}
-        differences = model.of.differences(
-            self, wanted.recipe, model.encoder, model.languages, settings, model.parts, ()
-        )
-        return dataclasses.replace(model, recipe=wanted.recipe, settings=settings, differences=differences, tuned={})
+        made = dataclasses.replace(model, recipe=wanted.recipe, settings=settings, tuned={})
+        return dataclasses.replace(made, differences=model.of.differences(self, made))
 
     def tasks_of(self, name: str, folder: str = FOLDER) -> dict[str, Mapping[str, Any]]:
         """The settings of all tasks of a model by name, those of every model first; downloads lie in ``folder``.
@@ -251,7 +237,7 @@ class Config(Downloads, Written):
         return study_entries.studied(self.cleared(name), study)
 
     def sampled(self, name: str, study: str, encoder: str) -> ModelEntry:
-        """A model as a study trains it with an encoder, on a sample of the model's pairs.
+        """A model as a study trains it: with another encoder, from scratch, on a sample of the model's pairs.
 
         Raises:
             ConfigError: as :meth:`cleared`.
@@ -259,8 +245,16 @@ class Config(Downloads, Written):
         model = self.cleared(name)
         written = merge(self.raw.get("train", {}), self.entry(name).get("train", {}))
         spelling = merge(self.defaults("train", model.recipe, encoder=encoder), written)["init_spelling"]
-        wanted = {"init_spelling": 0 if unspelled(encoder) else spelling}
-        return study_entries.sampled(model, study, encoder, wanted)
+        train = {
+            **model["train"],
+            "init_from": None,
+            "init_vectors": None,
+            "init_encoder": None,
+            "tune": False,
+            "init_spelling": 0 if unspelled(encoder) else spelling,
+            "epochs": model[study_entries.STUDIES[study]]["epochs"],
+        }
+        return dataclasses.replace(model, encoder=encoder, settings={**model.settings, "train": train}, tuned={})
 
     def cleared_translator(self, name: str) -> TranslatorEntry:
         """Resolve a translator before training, and check its corpora's licences.

@@ -59,8 +59,7 @@ def _parse(text: str) -> Any:
             node = loader.get_single_node()  # as written, before `<<` is merged
             if node is None:
                 return None
-            _count(node, {})
-            _refuse_twice(node, set())
+            _check(node, {})
             return loader.construct_document(node)
         finally:
             loader.dispose()
@@ -75,11 +74,12 @@ def _check_depth(text: str) -> None:
             raise ValueError(f"values nested more than {_DEEPEST} deep")
 
 
-def _count(node: yaml.Node, known: dict[int, int | None]) -> int:
+def _check(node: yaml.Node, known: dict[int, int | None]) -> int:
     """Count the nodes of a document, those behind aliases each time.
 
     Raises:
         ValueError: an alias stands for itself, or aliases of aliases for more than a config can hold.
+        _Twice: a key is given twice, of which YAML's loaders silently take the last.
     """
     if id(node) in known:
         count = known[id(node)]
@@ -92,30 +92,18 @@ def _count(node: yaml.Node, known: dict[int, int | None]) -> int:
         inside = node.value
     elif isinstance(node, yaml.MappingNode):
         inside = [part for pair in node.value for part in pair]
-    total = 1 + sum(_count(part, known) for part in inside)
+        lines: dict[tuple[str, str], int] = {}
+        for key, _ in node.value:
+            if isinstance(key, yaml.ScalarNode):
+                line = key.start_mark.line + 1
+                if (written := (key.tag, key.value)) in lines:
+                    raise _Twice(key.value, lines[written], line)
+                lines[written] = line
+    total = 1 + sum(_check(part, known) for part in inside)
     if total > _MOST:
         raise ValueError(f"aliases that stand for more than {_MOST:,} values")
     known[id(node)] = total
     return total
-
-
-def _refuse_twice(node: yaml.Node, looked_at: set[int]) -> None:
-    """Refuse keys given twice: YAML's loaders silently take the last one."""
-    if id(node) in looked_at:  # an alias
-        return
-    looked_at.add(id(node))
-    if isinstance(node, yaml.SequenceNode):
-        for item in node.value:
-            _refuse_twice(item, looked_at)
-    elif isinstance(node, yaml.MappingNode):
-        lines: dict[tuple[str, str], int] = {}
-        for key, value in node.value:
-            if isinstance(key, yaml.ScalarNode):
-                line = key.start_mark.line + 1
-                if (known := (key.tag, key.value)) in lines:
-                    raise _Twice(key.value, lines[known], line)
-                lines[known] = line
-            _refuse_twice(value, looked_at)
 
 
 def _unique(pairs: Iterable[tuple[str, Any]]) -> dict[str, Any]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import itertools
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -220,14 +220,13 @@ def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
         judge = Filter.classes.get(key)
         if judge is None or not isinstance(block, Mapping):
             continue
+        wrong = [f".{one}" for one in block if one in judge.of_text and block[one] != judge.of_text[one]]
         if judge.compares and block.get("enabled", True):
+            wrong = ["", *wrong]
+        if wrong:
             raise ConfigError(
-                f"{where}: {name}: filters.{key} is for pairs, but this is text, one sentence per line; leave it out"
-            )
-        if fixed := next((one for one in block if one in judge.of_text and block[one] != judge.of_text[one]), None):
-            raise ConfigError(
-                f"{where}: {name}: filters.{key}.{fixed} is for pairs, but this is text, one sentence per line; leave "
-                "it out"
+                f"{where}: {name}: filters.{key}{wrong[0]} is for pairs, but this is text, one sentence per line; "
+                "leave it out"
             )
 
 
@@ -279,6 +278,17 @@ def check_filters(part: CorpusSpec, filters: Mapping[str, Any], where: str) -> N
         )
     for problem in problems(part.filters, part.languages, part.kind):
         raise ConfigError(f"{where}: {part.corpus}: {problem}")
+
+
+def check_distinct(parts: Iterable[CorpusSpec], where: str, twice: str = "is listed twice") -> None:
+    """Check that corpora have different labels.
+
+    Raises:
+        ConfigError: two have one.
+    """
+    labels = [part.label for part in parts]
+    if repeated := next((label for label in labels if labels.count(label) > 1), None):
+        raise ConfigError(f"{where}: {repeated} {twice}; leave one out")
 
 
 def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, str | None], key: str) -> None:

@@ -11,6 +11,7 @@ from typing import Any
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import ModelEntry
+from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.corpora.download import Remote
 from psp.corpora.kinds import CorpusKind, of_kind, registered
@@ -23,20 +24,16 @@ from psp.text.languages import TATOEBA, closest_code, is_known, lid_label
 FOLDER = "results/downloads"
 
 
-class Downloads:
+class Downloads(Written):
     """The part of a config that handles external files.
 
     Attributes:
-        corpora: the catalogue.
         sources: the block ``sources``, with defaults.
         pins: size and SHA-256 by download name.
-        vectors: the entries of ``vectors``.
     """
 
-    corpora: dict[str, dict[str, Any]]
     sources: dict[str, Any]
     pins: dict[str, dict[str, Any]]
-    vectors: dict[str, dict[str, Any]]
 
     def remote(self, name: str) -> Remote:
         """Look up a download by its name under results/downloads, with its mirrors and pins.
@@ -113,12 +110,10 @@ class Downloads:
         if not model["evaluate"]["tatoeba"] or "en" not in model.languages:
             return {}
         folder = f"tatoeba/{self.sources['tatoeba']['version']}"
-        codes = {
-            language: TATOEBA[language] for language in model.languages if language in TATOEBA and language != "en"
-        }
         return {
             language: (f"{folder}/tatoeba.{code}-eng.{code}", f"{folder}/tatoeba.{code}-eng.eng")
-            for language, code in codes.items()
+            for language in model.languages
+            if (code := TATOEBA.get(language)) and language != "en"
         }
 
     def test_sources(self, model: ModelEntry, folder: str) -> Sources:

@@ -45,13 +45,6 @@ SEEDS = list_of(
 
 DEFAULT_SEEDS = [1, 2, 3]
 
-#: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
-BLOCKS = (
-    "filters", "pivot", "backtranslate", "segment", "rank", "mix", "subword", "vocabulary", "store", "lstm", "train",
-    "transformer", "teacher", "tune", "deciles", "by_corpus", "inspect", "stats", "lexicon", "development", "evaluate",
-    "compare", "quantize", "speed", "report", "release",
-)  # fmt: skip
-
 
 def _ref(name: str, **beside: Any) -> dict[str, Any]:
     return {"$ref": f"#/$defs/{name}", **beside}
@@ -295,6 +288,10 @@ def sections() -> dict[str, Section | Setting]:
     }
 
 
+#: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
+BLOCKS = tuple(name for name in sections() if name not in ("sources", "licences", "limits", "phrasebook", "translator"))
+
+
 def variant() -> Section:
     """An entry of a model's ``variants``."""
     return Section(
@@ -343,7 +340,7 @@ def model() -> Section:
                         "then": transformer.ENCODER.node,
                         "else": {"properties": {"kind": transformer.ENCODER["kind"].node}},
                     },
-                    "else": blocks.COMBINATION,
+                    "else": blocks.COMBINATION.node,
                 },
                 "description": f"{blocks.ENCODER.help}; or `{{concat: [model, model], weights: [1, 0.5]}}`, models "
                 "whose vectors are joined; or `{kind: transformer, base: ...}`, a transformer",

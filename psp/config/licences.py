@@ -8,8 +8,10 @@ Ids and operators are case-insensitive.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 
+#: The operators, that which binds least first.
+JOINS = (("OR", any), ("AND", all))
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+:-]*")
 
 
@@ -51,34 +53,29 @@ def union(licences: Iterable[str | None]) -> str | None:
 def _holds(expression: str, allowed: Callable[[str], bool]) -> bool:
     """Whether an expression holds, given whether each of its licences, in lower case, does."""
     tokens = re.findall(r"[()]|[^\s()]+", expression)
-    value = _either(tokens, allowed)
+    value = _joined(tokens, allowed)
     if tokens:
         raise ValueError(f"{expression!r} is not an SPDX expression: unexpected {tokens[0]!r}")
     return value
 
 
-def _either(tokens: list[str], allowed: Callable[[str], bool]) -> bool:
-    value = _both(tokens, allowed)
-    while tokens and tokens[0].upper() == "OR":
+def _joined(
+    tokens: list[str], allowed: Callable[[str], bool], joins: Sequence[tuple[str, Callable[..., bool]]] = JOINS
+) -> bool:
+    if not joins:
+        return _one(tokens, allowed)
+    (word, of), *below = joins
+    values = [_joined(tokens, allowed, below)]
+    while tokens and tokens[0].upper() == word:
         tokens.pop(0)
-        other = _both(tokens, allowed)  # always parsed, to consume its tokens
-        value = value or other
-    return value
-
-
-def _both(tokens: list[str], allowed: Callable[[str], bool]) -> bool:
-    value = _one(tokens, allowed)
-    while tokens and tokens[0].upper() == "AND":
-        tokens.pop(0)
-        other = _one(tokens, allowed)
-        value = value and other
-    return value
+        values.append(_joined(tokens, allowed, below))
+    return of(values)
 
 
 def _one(tokens: list[str], allowed: Callable[[str], bool]) -> bool:
     if tokens and tokens[0] == "(":
         tokens.pop(0)
-        value = _either(tokens, allowed)
+        value = _joined(tokens, allowed)
         if not tokens or tokens.pop(0) != ")":
             raise ValueError("an SPDX expression lacks a closing parenthesis")
         return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from psp.config.corpus_entries import CorpusSpec
 from psp.corpora.base import CorpusKind
@@ -46,56 +46,55 @@ class Asking:
 
 
 class Made(ABC):
-    """A kind of corpora that are made from others; its classes are used, not instances.
+    """A kind of corpora that are made from others.
 
     Attributes:
         corpus: the kind of what its stage writes.
         block: the block of the config with that stage's settings.
     """
 
-    corpus: ClassVar[type[CorpusKind]]
-    block: ClassVar[str]
+    corpus: type[CorpusKind]
+    block: str
 
-    def __init_subclass__(cls) -> None:
-        _BY_KIND[cls.corpus.kind] = cls
-
-    @classmethod
     @abstractmethod
-    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
+    def resolve(self, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
         """Resolve an item.
 
         Raises:
             ConfigError: it is incomplete, or does not fit its model.
         """
 
-    @classmethod
     @abstractmethod
-    def own(cls, part: CorpusSpec) -> Mapping[str, Any]:
+    def own(self, part: CorpusSpec) -> Mapping[str, Any]:
         """A corpus's settings of ``block``."""
 
-    @classmethod
-    def filters(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    def filters(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         """The block ``filters`` of such corpora, without the config's own settings."""
         filters: Mapping[str, Any] = settings["filters"]
         return filters
 
-    @classmethod
     @abstractmethod
-    def planned(cls, part: CorpusSpec, known: Mapping[str, int | None]) -> float:
+    def planned(self, part: CorpusSpec, known: Mapping[str, int | None]) -> float:
         """About how many pairs are trained on, by the numbers of pairs of files, for ``psp plan``."""
 
 
-_BY_KIND: dict[str, type[Made]] = {}
+_BY_KIND: dict[str, Made] = {}
 
 
-def made_as(item: str | Mapping[str, Any]) -> type[Made] | None:
+def register(kind: type[Made]) -> type[Made]:
+    """Add a kind of corpora that are made from others; a decorator of its class."""
+    _BY_KIND[kind.corpus.kind] = kind()
+    return kind
+
+
+def made_as(item: str | Mapping[str, Any]) -> Made | None:
     """The kind of an item of ``corpora`` whose pairs are made; None for one whose pairs are in a file."""
     if isinstance(item, str):
         return None
     return next((made for made in _BY_KIND.values() if any(key in item for key in made.corpus.makes)), None)
 
 
-def making(part: CorpusSpec) -> type[Made] | None:
+def making(part: CorpusSpec) -> Made | None:
     """As :func:`made_as`, for a resolved corpus."""
     return _BY_KIND[part.kind] if corpus_kind(part.kind).made_by else None
 

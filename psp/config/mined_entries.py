@@ -8,9 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from psp.config.corpus_entries import CorpusSpec, check_filters, resolve
+from psp.config.corpus_entries import CorpusSpec, check_distinct, check_filters, resolve
 from psp.config.licences import may_be_adapted, union
-from psp.config.made_entries import KEPT, Asking, Made, made_as, of_files
+from psp.config.made_entries import KEPT, Asking, Made, made_as, of_files, register
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.corpora.kinds import of_item
@@ -39,22 +39,80 @@ PIVOTED = 0.7
 _KEYS = ("through", "from", "pairs", "max_group", "name", "cap", "filters", "rank")
 
 
+@register
 class MinedPairs(Made):
     """``{mined: en, through: fr, from: ...}``, or ``{pivoted: [de, fr], through: en, from: ...}``."""
 
     corpus = Mined
     block = "pivot"
 
-    @classmethod
-    def resolve(cls, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
-        return _resolve(item, asking)
+    def resolve(self, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
+        where, languages, settings = asking.where, asking.languages, asking.settings
+        if "mined" in item and "pivoted" in item:
+            raise ConfigError(f"{where}: an item is either mined or pivoted; write two items")
+        kind = "mined" if "mined" in item else "pivoted"
+        wanted = [item["mined"]] if kind == "mined" else list(item["pivoted"])
+        place = f"{where}: {kind} {' and '.join(wanted)}"
+        for key in ("through", "from"):
+            if key not in item:
+                example = "[OpenSubtitles]" if key == "from" else "en"
+                raise ConfigError(f"{place}: has no `{key}`; write e.g. `{key}: {example}`")
+        if strange := [key for key in item if key not in (kind, *_KEYS)]:
+            raise ConfigError(f"{place}: {strange[0]} is not for mined pairs; leave it out")
+        through = item["through"]
+        if through in wanted:
+            raise ConfigError(
+                f"{place}: through {through}, the same language; name the one that their translations are in"
+            )
+        if stranger := next((language for language in wanted if language not in languages), None):
+            raise ConfigError(f"{place}: {stranger} is not in {where.removesuffix('corpora')}languages; add it")
+        sources = tuple(bitext(item["from"], wanted, through, asking, place))
+        for language in wanted:
+            if not any(language in source.languages for source in sources):
+                raise ConfigError(
+                    f"{place}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another "
+                    "language for `through`"
+                )
+        check_distinct(sources, place, "is in `from` twice")
+        both = (wanted[0], wanted[-1])
+        own = {key: item[key] for key in ("pairs", "max_group") if key in item}
+        mining = {**settings["pivot"], **own}
+        if mining["min_cosine"] is not None and mining["encoder"] is None:
+            raise ConfigError(
+                f"{place}: pivot.min_cosine is {mining['min_cosine']}, but pivot.encoder names none; write e.g. "
+                "`pivot: {encoder: use-multilingual, min_cosine: 0.7}`"
+            )
+        part = CorpusSpec(
+            corpus=item.get("name", f"Mined-{through}"),
+            opus="",
+            kind=Mined.kind,
+            version=None,
+            languages=both,
+            names=both,
+            cap=item.get("cap"),
+            licence=union([source.licence for source in sources]),
+            filters=merge(self.filters(settings), merge(asking.written, item.get("filters", {}))),
+            sources=sources,
+            through=through,
+            pivot=mining,
+            rank=merge(settings["rank"], item.get("rank", {})),
+        )
+        check_filters(part, settings["filters"], where)
+        similarity = part.filters["similarity"]
+        used = {"filters.similarity.encoder": similarity["encoder"] if similarity["enabled"] else None}
+        used["pivot.encoder"] = mining["encoder"] if mining["min_cosine"] is not None else None
+        for key, encoder in used.items():
+            if encoder is not None and asking.circular(encoder):
+                raise ConfigError(
+                    f"{place}: {key} is {encoder}, which is trained on these very pairs, a cycle; name another, such "
+                    "as use-multilingual (ar de en es fr it ja ko nl pl pt ru th tr zh)"
+                )
+        return part
 
-    @classmethod
-    def own(cls, part: CorpusSpec) -> Mapping[str, Any]:
+    def own(self, part: CorpusSpec) -> Mapping[str, Any]:
         return part.pivot
 
-    @classmethod
-    def filters(cls, settings: Mapping[str, Any]) -> Mapping[str, Any]:
+    def filters(self, settings: Mapping[str, Any]) -> Mapping[str, Any]:
         if settings["pivot"]["own_filters"]:
             return merge(settings["filters"], FILTERS)
         off = {
@@ -64,8 +122,7 @@ class MinedPairs(Made):
         }
         return merge(settings["filters"], off)
 
-    @classmethod
-    def planned(cls, part: CorpusSpec, known: Mapping[str, int | None]) -> float:
+    def planned(self, part: CorpusSpec, known: Mapping[str, int | None]) -> float:
         if len(set(part.languages)) > 1:
             return PIVOTED * _in_both(part, known)
         return KEPT * MINED * of_files(part, known)
@@ -79,68 +136,6 @@ def _in_both(part: CorpusSpec, known: Mapping[str, int | None]) -> float:
             of = sizes.setdefault(source.corpus, {})
             of[language] = of.get(language, 0) + (known[source.path or source.download or ""] or 0)
     return sum(min(of.values()) for of in sizes.values() if len(of) == len(set(part.languages)))
-
-
-def _resolve(item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
-    where, languages, settings = asking.where, asking.languages, asking.settings
-    if "mined" in item and "pivoted" in item:
-        raise ConfigError(f"{where}: an item is either mined or pivoted; write two items")
-    kind = "mined" if "mined" in item else "pivoted"
-    wanted = [item["mined"]] if kind == "mined" else list(item["pivoted"])
-    place = f"{where}: {kind} {' and '.join(wanted)}"
-    for key in ("through", "from"):
-        if key not in item:
-            example = "[OpenSubtitles]" if key == "from" else "en"
-            raise ConfigError(f"{place}: has no `{key}`; write e.g. `{key}: {example}`")
-    if strange := [key for key in item if key not in (kind, *_KEYS)]:
-        raise ConfigError(f"{place}: {strange[0]} is not for mined pairs; leave it out")
-    through = item["through"]
-    if through in wanted:
-        raise ConfigError(f"{place}: through {through}, the same language; name the one that their translations are in")
-    if stranger := next((language for language in wanted if language not in languages), None):
-        raise ConfigError(f"{place}: {stranger} is not in {where.removesuffix('corpora')}languages; add it")
-    sources = tuple(bitext(item["from"], wanted, through, asking, place))
-    for language in wanted:
-        if not any(language in source.languages for source in sources):
-            raise ConfigError(
-                f"{place}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another "
-                "language for `through`"
-            )
-    check_distinct(sources, place)
-    both = (wanted[0], wanted[-1])
-    own = {key: item[key] for key in ("pairs", "max_group") if key in item}
-    mining = {**settings["pivot"], **own}
-    if mining["min_cosine"] is not None and mining["encoder"] is None:
-        raise ConfigError(
-            f"{place}: pivot.min_cosine is {mining['min_cosine']}, but pivot.encoder names none; write e.g. "
-            "`pivot: {encoder: use-multilingual, min_cosine: 0.7}`"
-        )
-    part = CorpusSpec(
-        corpus=item.get("name", f"Mined-{through}"),
-        opus="",
-        kind=Mined.kind,
-        version=None,
-        languages=both,
-        names=both,
-        cap=item.get("cap"),
-        licence=union([source.licence for source in sources]),
-        filters=merge(MinedPairs.filters(settings), merge(asking.written, item.get("filters", {}))),
-        sources=sources,
-        through=through,
-        pivot=mining,
-        rank=merge(settings["rank"], item.get("rank", {})),
-    )
-    check_filters(part, settings["filters"], where)
-    similarity = part.filters["similarity"]
-    used = {"filters.similarity.encoder": similarity["encoder"] if similarity["enabled"] else None}
-    used["pivot.encoder"] = mining["encoder"] if mining["min_cosine"] is not None else None
-    for key, encoder in used.items():
-        if encoder is not None and asking.circular(encoder):
-            raise ConfigError(
-                f"{place}: {key} is {encoder}, which is trained on these very pairs, a cycle; name another, such as "
-                "use-multilingual (ar de en es fr it ja ko nl pl pt ru th tr zh)"
-            )
-    return part
 
 
 def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: str) -> Iterable[CorpusSpec]:
@@ -188,17 +183,6 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: s
                 recipe=asking.recipe,
                 where=place,
             )
-
-
-def check_distinct(sources: Iterable[CorpusSpec], place: str) -> None:
-    """Check that no corpus is in ``from`` twice.
-
-    Raises:
-        ConfigError: one is.
-    """
-    labels = [source.label for source in sources]
-    if repeated := next((label for label in labels if labels.count(label) > 1), None):
-        raise ConfigError(f"{place}: {repeated} is in `from` twice; leave one out")
 
 
 def check_publishable(part: CorpusSpec, where: str) -> None:

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any
 
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import CorpusSpec
@@ -16,19 +16,13 @@ from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training.encoders.kinds import block_of
 
 
-def tokens(encoder: str, settings: Mapping[str, Any]) -> str:
-    """The units into which the tokenizer of a model with this encoder splits text, given the model's blocks."""
-    block = block_of(encoder)
-    return str(settings[block]["over"]) if block else encoder
-
-
 def unspelled(encoder: str) -> str | None:
     """Why a model with this encoder cannot start from the spelling of its pieces; None if it can."""
     return of_kind(encoder).unspelled if encoder in kinds() else None
 
 
 class ModelKind(ABC):
-    """A kind of models, or of what goes through the same stages; its classes are used, not instances.
+    """A kind of models, or of what goes through the same stages.
 
     Attributes:
         called: what such a model is, such as "a transformer".
@@ -39,40 +33,35 @@ class ModelKind(ABC):
         there_is: the files that may be requested in its folder of results; None = all.
     """
 
-    called: ClassVar[str]
-    block: ClassVar[str | None]
-    joins: ClassVar[bool]
-    stores: ClassVar[bool]
-    has_every_block: ClassVar[bool] = False
-    there_is: ClassVar[re.Pattern[str] | None]
+    called: str
+    block: str | None
+    joins: bool
+    stores: bool
+    has_every_block = False
+    there_is: re.Pattern[str] | None
 
-    @classmethod
     @abstractmethod
-    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         """The names of the files in its folder, config.json first; ``of`` finds another model by its name."""
 
-    @classmethod
-    def refusal(cls, model: ModelEntry) -> str:
+    def refusal(self, model: ModelEntry) -> str:
         """The message, after its name, about a requested file that is not in ``there_is``."""
-        raise NotImplementedError(f"{cls.called} has everything")
+        raise NotImplementedError(f"{self.called} has everything")
 
-    @classmethod
-    def absent(cls, model: ModelEntry) -> str | None:
+    def absent(self, model: ModelEntry) -> str | None:
         """The message about a missing file that only a model of this kind needs."""
         return None
 
 
 class EntryKind(ModelKind):
-    """A kind of entries of ``models``: a subclass in a file of its own, imported in :mod:`psp.config.model_kinds`."""
+    """A kind of entries of ``models``: a subclass in a file of its own, listed in :mod:`psp.config.model_kinds`."""
 
-    @classmethod
     @abstractmethod
-    def fits(cls, entry: Mapping[str, Any]) -> bool:
+    def fits(self, entry: Mapping[str, Any]) -> bool:
         """Whether a model's entry, with what it extends, is of this kind."""
 
-    @classmethod
     @abstractmethod
-    def resolve(cls, config: Any, name: str, entry: Mapping[str, Any]) -> ModelEntry:
+    def resolve(self, config: Any, name: str, entry: Mapping[str, Any]) -> ModelEntry:
         """Resolve a model.
 
         Args:
@@ -83,26 +72,16 @@ class EntryKind(ModelKind):
             ConfigError: the entry is wrong.
         """
 
-    @classmethod
-    @abstractmethod
-    def differences(
-        cls,
-        config: Any,
-        recipe: str,
-        encoder: str,
-        languages: tuple[str, ...],
-        settings: Mapping[str, Any],
-        parts: Sequence[CorpusSpec],
-        tuned: Collection[str],
-    ) -> dict[str, Any]:
-        """Settings that change the model and differ from a recipe's, by dotted key, except those a search decides."""
+    def differences(self, config: Any, model: ModelEntry) -> dict[str, Any]:
+        """Settings that change a model and differ from its recipe's, by dotted key, except those a search decides."""
+        return {}
 
 
 @dataclass(frozen=True)
 class ModelEntry:
     """One model's resolved entry; ``settings`` holds every key of every block."""
 
-    of: type[ModelKind]
+    of: ModelKind
     name: str
     languages: tuple[str, ...]
     parts: tuple[CorpusSpec, ...]
@@ -126,7 +105,8 @@ class ModelEntry:
     @property
     def tokens(self) -> str:
         """Its tokenizer's units: subword, word or trigram; "transformer" if the base decides."""
-        return tokens(self.encoder, self.settings)
+        block = block_of(self.encoder)
+        return str(self.settings[block]["over"]) if block else self.encoder
 
     @property
     def tokenizer(self) -> type[Tokenizer]:

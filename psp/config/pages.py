@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.config import entries
+from psp.config.schema import resolve
 from psp.core.files import atomic_text
 from psp.core.settings import RECIPES, REQUIRED, Section, Setting
 from psp.evaluation.tasks import Task
@@ -125,9 +126,7 @@ def _followed(node: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str,
     """A node with its $ref resolved, except the settings of a whole block, which have their own section."""
     if "$ref" not in node:
         return dict(node)
-    target: Any = document
-    for step in node["$ref"].removeprefix("#/").split("/"):
-        target = target[step]
+    target = resolve({"$ref": node["$ref"]}, document)
     own = {key: value for key, value in node.items() if key != "$ref"}
     if "properties" in target or isinstance(target.get("additionalProperties"), Mapping):
         name = node["$ref"].rpartition("/")[2]

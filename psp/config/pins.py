@@ -56,15 +56,10 @@ def check(config: Config, names: Iterable[str], downloads: Path | str) -> list[s
     Raises:
         DataError: a file differs from its pin.
     """
-    checked = []
-    for name in names:
-        path, expected = Path(downloads) / name, config.pins.get(name)
-        if expected is None or not path.is_file():
-            continue
-        if difference := _difference(path, expected):
-            raise DataError(f"{difference}; delete it and fetch it again", path)
-        checked.append(name)
-    return checked
+    pinned = [name for name in names if name in config.pins and (Path(downloads) / name).is_file()]
+    for name, problem in problems(config, pinned, downloads).items():
+        raise DataError(problem, Path(downloads) / name)
+    return pinned
 
 
 def problems(config: Config, names: Iterable[str], downloads: Path | str) -> dict[str, str]:

@@ -63,9 +63,7 @@ def downloads(config: Config, model: ModelEntry, folder: Path | str) -> Iterator
             continue
         local = Path(config.remote(name).mirrors[0].removeprefix("file://"))
         if local.exists() and "://" not in str(local):
-            files = [file for file in local.rglob("*") if file.is_file()] if local.is_dir() else [local]
-            size = sum(file.stat().st_size for file in files)
-            yield _counted(PlannedDownload(name, False, size, pairs, "size of the local mirror"), local, part)
+            yield _counted(PlannedDownload(name, False, _bytes(local), pairs, "size of the local mirror"), local, part)
         elif part and (told := listed(config.corpora, part, "bytes")) is not None:
             yield PlannedDownload(name, False, told, pairs, "OPUS's listing")
         elif pairs is not None:
@@ -76,11 +74,14 @@ def downloads(config: Config, model: ModelEntry, folder: Path | str) -> Iterator
         if part.path:
             path = Path(part.path)
             if path.exists():
-                files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
-                size = sum(file.stat().st_size for file in files)
-                yield _counted(PlannedDownload(part.path, True, size, None, "your file"), path, part)
+                yield _counted(PlannedDownload(part.path, True, _bytes(path), None, "your file"), path, part)
             else:
                 yield PlannedDownload(part.path, False, None, None, "not here")
+
+
+def _bytes(path: Path) -> int:
+    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+    return sum(file.stat().st_size for file in files)
 
 
 def _counted(file: PlannedDownload, path: Path, part: CorpusSpec | None) -> PlannedDownload:
@@ -122,14 +123,12 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
 
     read, kept, unlisted = _pairs(model, files)
     if len(unlisted) == len(model.files):
-        return "\n".join(
-            [
-                *lines,
-                "",
-                "pairs, disk, memory and time: unknown, since no corpus lists its pairs; they "
-                "can be planned once the archives are here",
-            ]
-        )
+        lines += [
+            "",
+            "pairs, disk, memory and time: unknown, since no corpus lists its pairs; they can be planned once the "
+            "archives are here",
+        ]
+        return "\n".join(lines)
     settings = model.settings
     if not model.of.stores:
         of_training = _of_transformer(model, read, kept, archives, unlisted)
@@ -238,14 +237,9 @@ def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedD
 def _pairs(model: ModelEntry, files: Iterable[PlannedDownload]) -> tuple[float, float, list[str]]:
     """Pairs read, pairs trained on, and the corpora of unknown size."""
     known = {file.name: file.pairs for file in files}
-    read, unlisted = 0.0, []
-    for part in model.files:
-        pairs = known[part.path or part.download or ""]
-        if pairs is None:
-            unlisted.append(part.corpus)
-            continue
-        read += pairs
-    return read, left(model.parts, known), unlisted
+    pairs = [(part.corpus, known[part.path or part.download or ""]) for part in model.files]
+    unlisted = [corpus for corpus, count in pairs if count is None]
+    return float(sum(count or 0 for _, count in pairs)), left(model.parts, known), unlisted
 
 
 def _capped(model: ModelEntry) -> str:

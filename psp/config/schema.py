@@ -16,7 +16,7 @@ from psp.core.json_schema import Draft202012Validator, ValidationError, extend
 from psp.core.settings import NAME, match_whole
 
 
-def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
+def resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
     """Follow a $ref; keys beside it take precedence."""
     result = dict(node)
     while "$ref" in result:
@@ -29,10 +29,10 @@ def _resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, An
 
 def defaults(node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, own: Mapping[str, Any]) -> dict[str, Any]:
     """The default values of a block; ``own`` gives the entries of tables with free keys."""
-    node = _resolve(node, schema)
+    node = resolve(node, schema)
     values: dict[str, Any] = {}
     for key, child in node.get("properties", {}).items():
-        child = _resolve(child, schema)
+        child = resolve(child, schema)
         if recipe in child.get("recipes", {}):
             values[key] = copy.deepcopy(child["recipes"][recipe])
         elif "default" in child:
@@ -40,7 +40,7 @@ def defaults(node: Mapping[str, Any], schema: Mapping[str, Any], recipe: str, ow
         elif "properties" in child:
             values[key] = defaults(child, schema, recipe, own.get(key, {}))
     entries = node.get("additionalProperties")
-    if isinstance(entries, Mapping) and "properties" in _resolve(entries, schema):
+    if isinstance(entries, Mapping) and "properties" in resolve(entries, schema):
         for key, value in merge(node.get("default", {}), own).items():
             given = node.get("default", {}).get(key, {})
             values[key] = merge(defaults(entries, schema, recipe, value), given)
@@ -221,11 +221,11 @@ def _places(schema: Mapping[str, Any], model: Sequence[str]) -> Iterator[str]:
     def below(node: Mapping[str, Any], place: str) -> Iterator[str]:
         for key, child in node.get("properties", {}).items():
             yield f"{place}{key}"
-            yield from below(_resolve(child, schema), f"{place}{key}.")
+            yield from below(resolve(child, schema), f"{place}{key}.")
 
     blocks = {key for key, node in schema["properties"].items() if "$ref" in node}
     for key, node in schema["properties"].items():
-        node = _resolve(node, schema)
+        node = resolve(node, schema)
         prefix = f"{'.'.join(model)}." if model and key in schema["$defs"]["model"]["properties"] else ""
         yield prefix + key
         if key in blocks and key != "tune":  # its grid repeats all keys of `train`

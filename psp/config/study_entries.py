@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import replace
-from typing import Any
-
 from psp.config.corpus_entries import CorpusSpec, check_ranking
 from psp.config.model import ModelEntry
 from psp.core.errors import ConfigError, closest
@@ -50,14 +46,3 @@ def studied(model: ModelEntry, study: str) -> tuple[CorpusSpec, ...]:
         for by in block["by"]:
             check_ranking(parts, f"{where}.corpora", {part.label: by for part in parts}, "deciles.by")
     return parts
-
-
-def sampled(model: ModelEntry, study: str, encoder: str, train: Mapping[str, Any]) -> ModelEntry:
-    """A model as a study trains it: with another encoder, from scratch.
-
-    Args:
-        train: settings of the block ``train`` that depend on the encoder.
-    """
-    own = {**model["train"], **train, "init_from": None, "init_vectors": None, "init_encoder": None, "tune": False}
-    own["epochs"] = model[STUDIES[study]]["epochs"]
-    return replace(model, encoder=encoder, settings={**model.settings, "train": own}, tuned={})

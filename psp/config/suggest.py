@@ -74,11 +74,8 @@ class Api:
     def corpora(self, names: tuple[str, str], corpus: str | None = None, version: str = "latest") -> list[Offer]:
         """List the archives of the pair ``names``: of all corpora in their latest release, or of one release."""
         query = {"source": names[0], "target": names[1], "version": version}
-        entries = self._ask("corpora", query | ({"corpus": corpus} if corpus else {}))
-        return list(self._offers(entries, names))
-
-    def _offers(self, entries: list[Any], names: tuple[str, str]) -> Iterator[Offer]:
-        for entry in entries:
+        offers = []
+        for entry in self._ask("corpora", query | ({"corpus": corpus} if corpus else {})):
             if not isinstance(entry, Mapping):
                 raise self._undocumented("a corpus that is not a mapping")
             fields = [entry.get(key) for key in ("corpus", "version", "source", "target")]
@@ -87,10 +84,9 @@ class Api:
                 raise self._undocumented("a corpus without corpus, version, source or target")
             if {source, target} != set(names) or not (_NAME.fullmatch(corpus) and _NAME.fullmatch(version)):
                 continue
-            size = _count(entry.get("size"))
-            yield Offer(
-                corpus, version, names, _count(entry.get("alignment_pairs")), None if size is None else 1024 * size
-            )
+            size, pairs = _count(entry.get("size")), _count(entry.get("alignment_pairs"))
+            offers.append(Offer(corpus, version, names, pairs, None if size is None else 1024 * size))
+        return offers
 
     def _ask(self, key: str, query: Mapping[str, str]) -> list[Any]:
         import requests
@@ -164,9 +160,8 @@ class _Suggestion:
             raise DataError(f"OPUS has no corpora for {' and '.join(codes)}{reasons}; try another pair with --with")
         chosen.sort(key=lambda offer: (-(offer.pairs or 0), offer.corpus))
         self.corpora = chosen
-        doubts = {offer.corpus: self._doubt(offer) for offer in chosen}
-        self.doubts = doubts
-        self.nothing_else = all(doubts.values())
+        self.doubts = {offer.corpus: DOUBTFUL.get(offer.corpus.casefold()) for offer in chosen}
+        self.nothing_else = all(self.doubts.values())
 
     # What OPUS offers.
 
@@ -244,9 +239,6 @@ class _Suggestion:
         for entry in self.config.entries(Opus, offer.corpus).values():
             return of_pair(entry, "licence", offer.pair)
         return LICENCES.get(offer.corpus.casefold())
-
-    def _doubt(self, offer: Offer) -> str | None:
-        return DOUBTFUL.get(offer.corpus.casefold())
 
     # How it is written.
 

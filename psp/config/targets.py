@@ -11,6 +11,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
 from psp.config.config import RESERVED, Config
+from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
 from psp.config.translator_entries import FOLDER
 from psp.core.errors import ConfigError
@@ -19,8 +20,6 @@ from psp.evaluation.testsets import SEMEVAL
 from psp.models.registry import missing_encoder
 from psp.pairs.filters import custom
 
-#: Where downloads are.
-DOWNLOADS = "results/downloads"
 #: The folder of results, whose files the workflow makes.
 _MADE = "results/"
 

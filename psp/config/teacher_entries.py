@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psp.config.corpus_entries import CorpusSpec
+from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.models.registry import known_languages
 from psp.training import launch
@@ -14,31 +15,23 @@ from psp.training.teaching.settings import TeacherSettings
 
 
 def resolve_teacher(
-    block: Mapping[str, Any],
-    *,
-    model: str,
-    parts: Sequence[CorpusSpec],
-    train: Mapping[str, Any],
-    languages_of: Callable[[str], Sequence[str] | None],
-    where: str,
+    config: Written, model: str, settings: Mapping[str, Any], parts: Sequence[CorpusSpec]
 ) -> dict[str, Any]:
     """Check a model's teacher, and fill in the languages that it knows.
 
     Args:
-        block: all keys of the block ``teacher``.
         model: the model's name.
+        settings: its blocks.
         parts: its corpora.
-        train: its block ``train``.
-        languages_of: the languages of another model of the config; None for an unknown name.
-        where: the entry's location, for errors, such as ``models.en``.
 
     Returns:
-        The block; without a teacher as it was.
+        The block ``teacher``; without a teacher as it was.
 
     Raises:
         ConfigError: there is text but no teacher; a teacher does not know the language of the text, or its languages
             are unknown; or settings contradict one another.
     """
+    where, block, train = f"models.{model}", settings["teacher"], settings["train"]
     text = [part for part in parts if part.is_text]
     if block["encoder"] is None:
         if text:
@@ -51,7 +44,9 @@ def resolve_teacher(
     TeacherSettings.from_mapping(block)
     if (of := re.fullmatch(r"results/([^/]+)/model/?", encoder)) and of[1] == model:
         raise ConfigError(f"{place}.encoder: {encoder} is the model to be taught, a cycle; name another")
-    known = block["languages"] or known_languages(encoder) or (languages_of(of[1]) if of else None)
+    known = block["languages"] or known_languages(encoder)
+    if not known and of and of[1] in config.models:
+        known = config.entry(of[1]).get("languages")
     if known is None:
         raise ConfigError(
             f"{place}: psp does not know the languages of {encoder}; write e.g. `languages: [{parts[0].languages[0]}]`"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from psp.config.model import ModelEntry, ModelKind
 from psp.core.settings import tracked
@@ -26,68 +26,55 @@ class TrainedKind(ModelKind):
         trained_in: the module of the class that trains it.
     """
 
-    reads: ClassVar[tuple[str, ...]]
-    trained_in: ClassVar[str]
+    block: str
+    reads: tuple[str, ...]
+    trained_in: str
 
-    @classmethod
     @abstractmethod
-    def rule(cls, model: ModelEntry) -> str:
+    def rule(self, model: ModelEntry) -> str:
         """The name of the rule that trains it; models of one rule have the same files."""
 
-    @classmethod
     @abstractmethod
-    def training(cls) -> type[Training | TransformerTraining]:
+    def training(self) -> type[Training | TransformerTraining]:
         """The class that trains it; used only by jobs."""
 
-    @classmethod
     @abstractmethod
-    def parameters(cls, model: ModelEntry) -> dict[str, Any]:
+    def parameters(self, model: ModelEntry) -> dict[str, Any]:
         """What its training depends on besides files, seed and code: a change remakes the model."""
 
-    @classmethod
-    def beside(cls, model: ModelEntry) -> dict[str, Any]:
+    def beside(self, model: ModelEntry) -> dict[str, Any]:
         """How its job runs, which does not change the model."""
-        assert cls.block is not None
-        block = model[cls.block]
-        return {key: block[key] for key in ("processes", "gpus", "nodes", "log_every")} | {
-            "threads": cls.threads(model)
-        }
+        block = {key: model[self.block][key] for key in ("processes", "gpus", "nodes", "log_every")}
+        return block | {"threads": self.threads(model)}
 
-    @classmethod
-    def code(cls, model: ModelEntry) -> tuple[str, ...]:
+    def code(self, model: ModelEntry) -> tuple[str, ...]:
         """The modules that train it, including those loaded by a name in the config."""
-        return (cls.trained_in,)
+        return (self.trained_in,)
 
-    @classmethod
-    def threads(cls, model: ModelEntry) -> int:
+    def threads(self, model: ModelEntry) -> int:
         """Threads of all processes of its job on one machine."""
-        assert cls.block is not None
-        return int(model[cls.block]["threads"]) * launch.on_a_node(model[cls.block])
+        return int(model[self.block]["threads"]) * launch.on_a_node(model[self.block])
 
-    @classmethod
     @abstractmethod
-    def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
+    def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         """An estimate of its job's memory."""
 
 
 class FromStore(TrainedKind):
     """A kind of models that are trained on ids in a store, by :class:`psp.training.loop.Training`."""
 
-    reads: ClassVar[tuple[str, ...]] = ("store", "vocabulary", "init_from", "init_vectors", "piece_vectors", "teacher")
+    reads: tuple[str, ...] = ("store", "vocabulary", "init_from", "init_vectors", "piece_vectors", "teacher")
     trained_in = "psp.training.loop"
 
-    @classmethod
-    def rule(cls, model: ModelEntry) -> str:
+    def rule(self, model: ModelEntry) -> str:
         return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
 
-    @classmethod
-    def training(cls) -> type[Training]:
+    def training(self) -> type[Training]:
         from psp.training.loop import Training
 
         return Training
 
-    @classmethod
-    def parameters(cls, model: ModelEntry) -> dict[str, Any]:
+    def parameters(self, model: ModelEntry) -> dict[str, Any]:
         train = tracked(SECTION, model["train"])
         if model.contextual is not None:
             train["encoder"] = model.contextual
@@ -102,19 +89,16 @@ class FromStore(TrainedKind):
             "recipe": model.recipe,
         }
 
-    @classmethod
-    def beside(cls, model: ModelEntry) -> dict[str, Any]:
+    def beside(self, model: ModelEntry) -> dict[str, Any]:
         own = {"checkpoint": model["train"]["checkpoint"], "warn_pairs": model["mix"]["warn_pairs"]}
         return {**super().beside(model), **own}
 
-    @classmethod
-    def code(cls, model: ModelEntry) -> tuple[str, ...]:
+    def code(self, model: ModelEntry) -> tuple[str, ...]:
         objectives: Mapping[str, Any] = model["tune"]["grid"] if model["train"]["tune"] else {}
         names = {model["train"]["objective"], *objectives.get("objective", ())}
         return (*super().code(model), *sorted(find(name).__module__ for name in names))
 
-    @classmethod
-    def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
+    def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         parts = [of(part) for part, _ in model.combined] or [model]
         processes = launch.on_a_node(model["train"])
         return sum(train_mb(part.most_rows, largest(part, "dim"), processes) for part in parts)

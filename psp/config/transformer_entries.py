@@ -14,12 +14,11 @@ from typing import TYPE_CHECKING, Any
 
 from psp.config.model import ModelEntry
 from psp.config.trained_entries import Trained
-from psp.config.variant_entries import VariantEntry
 from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.core.settings import tracked
 from psp.evaluation import systems
-from psp.models.files import TRANSFORMER, TRANSFORMER_NAMES
+from psp.models.files import TRANSFORMER_NAMES
 from psp.training import launch
 from psp.training.transformer.settings import JOB, OF_ENCODER, SECTION, TUNABLE, TransformerSettings, check_shared
 
@@ -45,95 +44,93 @@ class TransformerEntry(Trained):
         r"|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
         r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release(\.zip(\.sha256)?)?$"
     )
-    inert = tuple(f"{block}." for block in OF_TABLES)
     reads = ("pairs", "base", "teacher")
     trained_in = "psp.training.transformer"
 
-    @classmethod
-    def fits(cls, entry: Mapping[str, Any]) -> bool:
+    def fits(self, entry: Mapping[str, Any]) -> bool:
         encoder = entry.get("encoder")
         return isinstance(encoder, Mapping) and "kind" in encoder
 
-    @classmethod
-    def encoder(cls, entry: Mapping[str, Any]) -> str:
-        return TRANSFORMER
+    def check(self, config: Written, name: str, entry: Mapping[str, Any]) -> str | None:
+        """Check the entry's own keys, for inherited ones may be about tables of embeddings, and all its variants."""
+        where, own = f"models.{name}", config.raw["models"][name]
+        if wrong := next((key for key in OF_TABLES if key in own), None):
+            instead = "; its training settings are in the block `transformer`" if wrong == "train" else ""
+            raise ConfigError(f"{where}.{wrong}: is not for transformers{instead}; leave it out")
+        if wrong := next((key for key in own.get("teacher", {}) if key not in OF_TEACHER), None):
+            raise ConfigError(
+                f"{where}.teacher.{wrong}: is not for transformers, which learn a teacher's vectors by "
+                "`transformer.distance`; leave it out"
+            )
+        if own.get("development", {}).get("candidates"):
+            raise ConfigError(
+                f"{where}.development.candidates: is not for transformers, which retrieve held-out pairs only among "
+                "one another; leave it out"
+            )
+        if own.get("filters", {}).get("lower_case"):
+            raise ConfigError(
+                f"{where}.filters.lower_case: a transformer's own tokenizer lower-cases text if its base needs that; "
+                "leave it out"
+            )
+        for variant, keys in entry.get("variants", {}).items():
+            if wrong := next((key for key in keys or {} if key not in ("recipe", "seeds", "transformer")), None):
+                raise ConfigError(
+                    f"{where}.variants.{variant}.{wrong}: is not for transformers; write e.g. "
+                    f"`{variant}: {{transformer: {{pooling: lstm}}}}`, or `{variant}: null` if it comes from a model "
+                    "that this one extends"
+                )
+        return _base_of(entry["encoder"], where)
 
-    @classmethod
-    def check(cls, config: Written, name: str, entry: Mapping[str, Any]) -> str | None:
-        _check(config.raw["models"][name], entry.get("variants", {}), f"models.{name}")
-        return _base_of(entry["encoder"], f"models.{name}")
-
-    @classmethod
     def complete(
-        cls, config: Written, name: str, settings: Mapping[str, Any], entry: Mapping[str, Any], recipe: str
+        self, config: Written, name: str, settings: dict[str, Any], entry: Mapping[str, Any], recipe: str
     ) -> dict[str, Any]:
-        completed = dict(settings)
-        for block in completed:
-            completed[block] = cls.expected(config, block, completed[block], recipe)
-        of_entry = {key: entry["encoder"][key] for key in OF_ENCODER if key in entry["encoder"]}
-        completed["transformer"] = {**settings["transformer"], **_of_encoder(recipe), **of_entry}
+        completed = {block: self.expected(block, base, recipe) for block, base in settings.items()}
+        completed["transformer"] |= {key: entry["encoder"][key] for key in OF_ENCODER if key in entry["encoder"]}
         own = config.raw["models"][name].get("compare", {})
         completed["compare"] = systems.without_untrained(settings["compare"], own, f"models.{name}")
         return completed
 
-    @classmethod
-    def expected(cls, config: Written, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
+    def expected(self, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
+        declared = TransformerSettings.declared()
         own: dict[str, Mapping[str, Any]] = {
             "teacher": TEACHING,
             "filters": {"lower_case": False},  # text in its original case, as written
-            "transformer": _of_encoder(recipe),
+            # The keys that are written under `encoder`.
+            "transformer": {key: declared[key].recipes.get(recipe, declared[key].default) for key in OF_ENCODER},
             "development": {"candidates": 0},  # embedding them would take longer than the training
         }
         return {} if block == "segment" else {**base, **own.get(block, {})}
 
-    @classmethod
-    def variants(
-        cls,
-        config: Written,
-        entry: Mapping[str, Any],
-        settings: Mapping[str, Any],
-        encoder: str,
-        where: str,
-        resolved: Callable[..., dict[str, VariantEntry]],
-    ) -> dict[str, VariantEntry]:
-        return resolved(
-            _flat(entry.get("variants", {})),
-            train=settings["transformer"],
-            defaults=lambda recipe: cls.expected(config, "transformer", config.defaults("transformer", recipe), recipe),
-            of_recipe=[*TUNABLE],
-        )
+    def of_recipe(self) -> list[str]:
+        return [*TUNABLE]
 
-    @classmethod
-    def check_training(
-        cls,
-        config: Written,
-        settings: Mapping[str, Any],
-        encoder: str,
-        variants: Mapping[str, VariantEntry],
-        where: str,
-    ) -> None:
-        block = settings["transformer"]
+    def check_training(self, config: Written, model: ModelEntry, own_grid: bool) -> None:
+        where, block = f"models.{model.name}", model["transformer"]
         launch.check(block, where=f"{where}.transformer")
-        distilled = settings["teacher"]["encoder"] is not None
+        distilled = model["teacher"]["encoder"] is not None
         check_shared(block["batch_size"], launch.count(block), distilled, f"{where}.transformer")
-        _check_variants(variants, where)
+        for variant in model.variants.values():  # the schema knows their keys one by one
+            try:
+                TransformerSettings.from_mapping({key: value for key, value in variant.train.items() if key not in JOB})
+            except ConfigError as error:
+                place = where if variant.base else f"{where}.variants.{variant.name}"
+                raise ConfigError(f"{place}.{error}") from None
 
-    @classmethod
-    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def inert(self, model: ModelEntry) -> tuple[str, ...]:
+        return tuple(f"{block}." for block in OF_TABLES)
+
+    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return list(TRANSFORMER_NAMES.values())
 
-    @classmethod
-    def rule(cls, model: ModelEntry) -> str:
+    def rule(self, model: ModelEntry) -> str:
         return "train_transformer"
 
-    @classmethod
-    def training(cls) -> type[TransformerTraining]:
+    def training(self) -> type[TransformerTraining]:
         from psp.training.transformer import TransformerTraining
 
         return TransformerTraining
 
-    @classmethod
-    def parameters(cls, model: ModelEntry) -> dict[str, Any]:
+    def parameters(self, model: ModelEntry) -> dict[str, Any]:
         return {
             "train": tracked(SECTION, model["transformer"]),
             "base": model.base,
@@ -142,73 +139,25 @@ class TransformerEntry(Trained):
             "recipe": model.recipe,
         }
 
-    @classmethod
-    def beside(cls, model: ModelEntry) -> dict[str, Any]:
+    def beside(self, model: ModelEntry) -> dict[str, Any]:
         own = {key: model["transformer"][key] for key in ("device", "checkpoint_steps")}
         return {**super().beside(model), **own}
 
-    @classmethod
-    def megabytes(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
+    def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         # Weights, gradient and two moments of a base of 125M parameters, and one mini-batch.
         return 6000 * launch.on_a_node(model["transformer"])
 
-    @classmethod
-    def refusal(cls, model: ModelEntry) -> str:
+    def refusal(self, model: ModelEntry) -> str:
         return (
             "is a transformer, which has model/, train/, eval.json, tasks/, compare.json, variants.json, data.json, "
             "stats.json, inspect.html, lexicon.tsv, card.md, report.html and release"
         )
 
-    @classmethod
-    def absent(cls, model: ModelEntry) -> str | None:
+    def absent(self, model: ModelEntry) -> str | None:
         if model.base is None or not _missing_base(model.base):
             return None
         where = f"models.{model.name}.encoder.base"
         return f"{model.base}: no such folder, but {where} names it; add it or correct its path"
-
-
-def _check(entry: Mapping[str, Any], variants: Mapping[str, Mapping[str, Any] | None], where: str) -> None:
-    """Check the keys of an entry.
-
-    Args:
-        entry: its own keys, without inherited ones, which may be about tables of embeddings.
-        variants: all variants, including inherited ones.
-        where: its place in the config.
-
-    Raises:
-        ConfigError: one is about tables of embeddings, or requests lower-cased text.
-    """
-    if wrong := next((key for key in OF_TABLES if key in entry), None):
-        instead = "; its training settings are in the block `transformer`" if wrong == "train" else ""
-        raise ConfigError(f"{where}.{wrong}: is not for transformers{instead}; leave it out")
-    if wrong := next((key for key in entry.get("teacher", {}) if key not in OF_TEACHER), None):
-        raise ConfigError(
-            f"{where}.teacher.{wrong}: is not for transformers, which learn a teacher's vectors by "
-            "`transformer.distance`; leave it out"
-        )
-    if entry.get("development", {}).get("candidates"):
-        raise ConfigError(
-            f"{where}.development.candidates: is not for transformers, which retrieve held-out pairs only among one "
-            "another; leave it out"
-        )
-    if entry.get("filters", {}).get("lower_case"):
-        raise ConfigError(
-            f"{where}.filters.lower_case: a transformer's own tokenizer lower-cases text if its base needs that; leave "
-            "it out"
-        )
-    for name, variant in variants.items():
-        if wrong := next((key for key in variant or {} if key not in ("recipe", "seeds", "transformer")), None):
-            raise ConfigError(
-                f"{where}.variants.{name}.{wrong}: is not for transformers; write e.g. "
-                f"`{name}: {{transformer: {{pooling: lstm}}}}`, or `{name}: null` if it comes from a model that this "
-                "one extends"
-            )
-
-
-def _of_encoder(recipe: str) -> dict[str, Any]:
-    """A recipe's settings under ``encoder``."""
-    declared = TransformerSettings.declared()
-    return {key: declared[key].recipes.get(recipe, declared[key].default) for key in OF_ENCODER}
 
 
 def _base_of(encoder: Mapping[str, Any], where: str) -> str:
@@ -226,25 +175,3 @@ def _base_of(encoder: Mapping[str, Any], where: str) -> str:
 def _missing_base(base: str) -> bool:
     """Whether a base can only be a folder, but does not exist."""
     return (base.startswith((".", "/")) or base.count("/") > 1) and "://" not in base and not Path(base).is_dir()
-
-
-def _flat(variants: Mapping[str, Mapping[str, Any] | None]) -> dict[str, Mapping[str, Any] | None]:
-    """Variants with the keys of their block ``transformer`` next to ``recipe`` and ``seeds``."""
-    return {
-        name: entry and {**{k: v for k, v in entry.items() if k != "transformer"}, **entry.get("transformer", {})}
-        for name, entry in variants.items()
-    }
-
-
-def _check_variants(variants: Mapping[str, VariantEntry], where: str) -> None:
-    """Check the settings of a model and its variants, which the schema knows one by one.
-
-    Raises:
-        ConfigError: they do not fit one another.
-    """
-    for variant in variants.values():
-        try:
-            TransformerSettings.from_mapping({key: value for key, value in variant.train.items() if key not in JOB})
-        except ConfigError as error:
-            place = where if variant.base else f"{where}.variants.{variant.name}"
-            raise ConfigError(f"{place}.{error}") from None

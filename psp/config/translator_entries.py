@@ -9,12 +9,13 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from psp.config.corpus_entries import CorpusSpec, resolve
+from psp.config.corpus_entries import CorpusSpec, check_distinct, resolve
+from psp.config.entries import TOP
 from psp.config.licences import union
 from psp.config.made_entries import made_as
 from psp.config.model import ModelEntry, ModelKind
@@ -34,6 +35,8 @@ FOLDER = "translators"
 _TRAINED = ("corpora", "from", "filters", "seed", "train")
 #: Keys of entries of existing translators.
 _READY = ("sentencepiece", "target_sentencepiece", "scores", "licence")
+#: Keys with the paths of an existing translator: the folder that names its kind, and files beside it.
+_FILES = ("ctranslate2", "sentencepiece", "target_sentencepiece")
 
 
 class TrainedTranslator(ModelKind):
@@ -47,12 +50,10 @@ class TrainedTranslator(ModelKind):
         r"(model|pairs|train|logs|benchmarks)/|(translator|sentencepiece)\.json$|sentencepiece\.model$"
     )
 
-    @classmethod
-    def files(cls, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return [f"{model.name}/model/{file}" for file in FILES]
 
-    @classmethod
-    def refusal(cls, model: ModelEntry) -> str:
+    def refusal(self, model: ModelEntry) -> str:
         return "a translator has model/, translator.json, train/ and pairs/ only"
 
 
@@ -85,51 +86,25 @@ def is_trained(entry: Mapping[str, Any]) -> bool:
     return not any(kind in entry for kind in KINDS)
 
 
-def ready_files(entry: Mapping[str, Any]) -> tuple[str, ...]:
-    """The files of a translator that the workflow does not train; empty for a command."""
-    if "ctranslate2" not in entry:
-        return ()
-    beside = [entry[key] for key in ("sentencepiece", "target_sentencepiece") if entry.get(key)]
-    return tuple(str(Path(os.path.expandvars(file))) for file in (f"{entry['ctranslate2']}/model.bin", *beside))
-
-
 def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, str], where: str) -> TranslatorEntry:
     """Resolve the entry of an existing translator."""
     if strange := next((key for key in _TRAINED if key in entry), None):
         raise ConfigError(f"{where}.{strange}: is for translators to train, but this one exists already; leave it out")
     kind = kind_of(entry, where)
-    declared = CTRANSLATE2 if kind == "ctranslate2" else COMMAND
     own = {key: value for key, value in entry.items() if key not in ("languages", "licence", "search")}
-    for key in ("ctranslate2", "sentencepiece", "target_sentencepiece"):
-        if own.get(key):
-            own[key] = os.path.expandvars(own[key])
+    own |= {key: os.path.expandvars(own[key]) for key in _FILES if own.get(key)}
+    files = [f"{own[kind]}/model.bin", *(own[key] for key in _FILES[1:] if own.get(key))] if kind == _FILES[0] else []
+    declared = CTRANSLATE2 if kind == _FILES[0] else COMMAND
     settings = filled(declared, {**own, **entry.get("search", {})}, where)
-    return TranslatorEntry(name, languages, entry.get("licence"), settings, ready_files(entry))
+    return TranslatorEntry(name, languages, entry.get("licence"), settings, tuple(str(Path(file)) for file in files))
 
 
-def resolve_translator(
-    name: str,
-    entry: Mapping[str, Any],
-    *,
-    models: Sequence[str],
-    model: Callable[[str], ModelEntry],
-    blocks: Callable[[Mapping[str, Any], str, Sequence[str]], dict[str, Any]],
-    catalogue: Mapping[str, Mapping[str, Any]],
-    train: Mapping[str, Any],
-    recipe: str,
-    seed: int,
-) -> TranslatorEntry:
+def resolve_translator(config: Any, name: str, entry: Mapping[str, Any]) -> TranslatorEntry:
     """Resolve and check an entry.
 
     Args:
-        name: its key.
-        entry: the mapping, as the schema allows it.
-        models: the names of the config's models.
-        model: resolves one of them.
-        blocks: resolves the blocks of a model by its entry, recipe and languages.
-        catalogue: the config's ``corpora``.
-        train: the defaults of the block ``train``.
-        recipe, seed: those of the config.
+        config: a :class:`psp.config.config.Config`.
+        name, entry: its key and the mapping, as the schema allows it.
 
     Raises:
         ConfigError: the name cannot be a folder, the entry is incomplete, a corpus is not in its languages, or settings
@@ -152,9 +127,9 @@ def resolve_translator(
         )
     if "from" in entry:
         other = entry["from"]["model"]
-        if other not in models:
-            raise ConfigError(f"{where}.from: {other} is not a model of the config{closest(other, models)}")
-        data = model(other)
+        if other not in config.models:
+            raise ConfigError(f"{where}.from: {other} is not a model of the config{closest(other, config.models)}")
+        data = config.model(other)
         settings = dict(data.settings)
         settings["filters"] = merge(settings["filters"], entry.get("filters", {}))
         parts = [
@@ -166,7 +141,8 @@ def resolve_translator(
             raise ConfigError(f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that do")
         recipe = data.recipe
     else:
-        settings = blocks(entry, recipe, languages)
+        recipe = config.raw.get("recipe", TOP["recipe"].default)
+        settings = config.blocks(entry, recipe, languages)
         parts = []
         for item in entry["corpora"]:
             own = item if isinstance(item, Mapping) else {}
@@ -177,7 +153,7 @@ def resolve_translator(
                 )
             parts.append(
                 resolve(
-                    item, languages=languages, catalogue=catalogue, filters=settings["filters"], recipe=recipe,
+                    item, languages=languages, catalogue=config.corpora, filters=settings["filters"], recipe=recipe,
                     where=f"{where}.corpora",
                 )
             )  # fmt: skip
@@ -188,10 +164,8 @@ def resolve_translator(
                     f"{where}.corpora: {parts[-1].corpus} is in {' and '.join(parts[-1].languages)}, not in {source} "
                     f"and {target}; leave it out"
                 )
-        labels = [part.label for part in parts]
-        if repeated := next((label for label in labels if labels.count(label) > 1), None):
-            raise ConfigError(f"{where}.corpora: {repeated} is listed twice; leave one out")
-    block = {**train, **entry.get("train", {})}
+        check_distinct(parts, f"{where}.corpora")
+    block = {**config.defaults("translator"), **entry.get("train", {})}
     try:
         TranslatorSettings.from_mapping({key: value for key, value in block.items() if key not in BEFORE})
     except ConfigError as error:
@@ -213,12 +187,12 @@ def resolve_translator(
         },
     }
     prepared = ModelEntry(
-        TrainedTranslator,
+        TrainedTranslator(),
         f"{FOLDER}/{name}",
         languages,
         tuple(parts),
         recipe,
-        entry.get("seed", seed),
+        entry.get("seed", config.raw.get("seed", TOP["seed"].default)),
         settings,
         {},
         {},

@@ -14,8 +14,8 @@ from typing import Any
 from psp.core.errors import ConfigError
 from psp.core.settings import NAME
 
-#: Keys of a variant's entry that are not keys of the block ``train``.
-_OWN = ("recipe", "seeds")
+#: Keys of a variant's entry that are not keys of its model's block, ``train`` or ``transformer``.
+_OWN = ("recipe", "seeds", "transformer")
 
 
 @dataclass(frozen=True)
@@ -65,6 +65,7 @@ def resolve(
         ConfigError: a name is not usable for a folder, or is that of the model's own settings; a recipe differs from
             the model's in what all variants share; or two variants are equal.
     """
+    ours = defaults(recipe)
     variants = {recipe: VariantEntry(recipe, recipe, tuple(seeds), train, base=True)}
     for name, entry in entries.items():
         if entry is None:
@@ -80,29 +81,21 @@ def resolve(
                 f"choose another, or `{name}: null` if it comes from a model that this one extends"
             )
         named = entry.get("recipe")
-        if named and (beyond := _beyond(defaults(named), defaults(recipe), of_recipe)):
+        of_named = defaults(named) if named else {}
+        if beyond := sorted(key for key, value in of_named.items() if key not in of_recipe and value != ours[key]):
             raise ConfigError(
                 f"{where}.variants.{name}: recipe {named} differs from the model's, {recipe}, in {', '.join(beyond)}, "
                 "which all variants of a model share; write a separate model, with `extends:` and `recipe:`, or "
                 f"`{name}: null` if it comes from a model that this one extends"
             )
-        values = {key: value for key, value in defaults(named).items() if key in of_recipe} if named else {}
-        own = {key: value for key, value in entry.items() if key not in _OWN}
+        values = {key: value for key, value in of_named.items() if key in of_recipe}
+        own = {key: value for key, value in entry.items() if key not in _OWN} | entry.get("transformer", {})
         block = {**train, **values, **own, **({"tune": False} if "tune" in train else {})}
-        _check_distinct(name, block, variants.values(), where)
+        # None if a grid search sets the model's own settings, which are not known yet.
+        if same := next((other.name for other in variants.values() if other.train == block), None):
+            raise ConfigError(
+                f"{where}.variants.{name}: its settings equal those of {same}, so both would train the same model; "
+                "leave it out, or change a key"
+            )
         variants[name] = VariantEntry(name, named or recipe, tuple(entry.get("seeds", seeds)), block)
     return variants
-
-
-def _beyond(one: Mapping[str, Any], other: Mapping[str, Any], of_recipe: Collection[str]) -> list[str]:
-    """The keys of ``train`` that a variant takes from its model and in which two recipes differ."""
-    return sorted(key for key, value in one.items() if key not in of_recipe and value != other[key])
-
-
-def _check_distinct(name: str, block: Mapping[str, Any], others: Collection[VariantEntry], where: str) -> None:
-    for other in others:
-        if other.train == block:  # never if a grid search sets the model's own settings, which are not known yet
-            raise ConfigError(
-                f"{where}.variants.{name}: its settings equal those of {other.name}, so both would train the same "
-                "model; leave it out, or change a key"
-            )

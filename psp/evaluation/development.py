@@ -276,7 +276,7 @@ class DevelopmentFiles:
 
 
 def _mistaken(similarity: np.ndarray, texts: list[str]) -> npt.NDArray[np.bool_]:
-    """Which queries retrieve a wrong text, bool (queries,), as :func:`count_errors` counts them."""
+    """Which queries retrieve a wrong text, bool (queries,); ties go to the first one."""
     nearest = np.argmax(similarity, axis=1)
     return np.array([texts[one] != texts[right] for right, one in enumerate(nearest)], np.bool_)
 

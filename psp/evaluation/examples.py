@@ -99,14 +99,10 @@ def examples(
 def _sets(
     languages: frozenset[str], sts: Path | str | None, files: Mapping[str, Path]
 ) -> list[tuple[str, testsets.StsSet]]:
-    sets = []
+    sets: list[tuple[str, testsets.StsSet]] = []
     if sts is not None:
         with testsets.StsSource(sts) as source:
-            for name, read in testsets.scored_sets(source, languages):
-                try:
-                    sets.append((name, read()))
-                except testsets.MissingSetError:
-                    continue
+            sets += testsets.scored_sets(source, languages)
     return sets + [(name, testsets.read_file(path, name)) for name, path in files.items()]
 
 

@@ -55,17 +55,12 @@ def standard_error(metric: Callable[[Floats, Floats], float], x: Floats, gold: F
     return float(np.nanstd([metric(x[rows], gold[rows]) for rows in drawn]))
 
 
-def wrong(similarity: Floats) -> npt.NDArray[np.bool_]:
-    """Return which queries retrieve the wrong candidate, bool (queries,); ties go to the first candidate."""
-    return np.argmax(similarity, axis=1) != np.arange(len(similarity))
-
-
-def count_errors(similarity: Floats, texts: list[str]) -> tuple[int, int, int]:
-    """Count the errors of nearest-neighbour search, those that found the right text at another index, and the queries.
+def retrieved(similarity: Floats, texts: list[str]) -> tuple[np.ndarray, npt.NDArray[np.bool_], int]:
+    """Each query's nearest candidate, which of them are wrong, and how many of these have the right text.
 
     ``similarity[i, j]`` is that of query i and candidate ``texts[j]``; candidate i is right. Ties go to the first
     candidate.
     """
     nearest = np.argmax(similarity, axis=1)
-    wrong = np.flatnonzero(nearest != np.arange(len(texts)))
-    return len(wrong), sum(texts[nearest[i]] == texts[i] for i in wrong), len(texts)
+    wrong = nearest != np.arange(len(texts))
+    return nearest, wrong, sum(texts[nearest[row]] == texts[row] for row in np.flatnonzero(wrong))

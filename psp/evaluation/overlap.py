@@ -38,22 +38,13 @@ def overlap(store: Path | str, tokenizer: Tokenizer, sentences: Iterable[str]) -
     Raises:
         DataError: the store cannot be read, or was encoded with another tokenizer.
     """
-    texts = list(dict.fromkeys(sentences))
-    keys = set(_keys(tokenizer.decode(tokenizer.encode(texts)))) - {""}
-    finder, shared, pairs = KeyFinder(keys), set[str](), 0
-    with Store(store) as stored, Progress("looking for test sentences", "pairs", len(stored)) as bar:
+    texts = tokenizer.decode(tokenizer.encode(list(dict.fromkeys(sentences))))
+    with Store(store) as stored:
         stored.check_vocabulary(tokenizer)
-        for start in range(0, len(stored), _BLOCK):
-            block = stored.read(start, min(start + _BLOCK, len(stored)))
-            rows = set[int]()
-            for side in (block.source, block.target):
-                for row, key in finder.find(_lines(tokenizer.decode(side))):
-                    rows.add(row)
-                    shared.add(key)
-            pairs += len(rows)
-            bar.add(len(block.source))
-    log.info("%d of %d test sentences are in %d training pairs", len(shared), len(keys), pairs)
-    return {"sentences": len(keys), "in_training": len(shared), "pairs": pairs}
+        starts = range(0, len(stored), _BLOCK)
+        blocks = (stored.read(start, min(start + _BLOCK, len(stored))) for start in starts)
+        sides = ([_lines(tokenizer.decode(side)) for side in (block.source, block.target)] for block in blocks)
+        return _counted(texts, sides, len(stored))
 
 
 def overlap_of_text(pairs: Path | str, sentences: Iterable[str]) -> dict[str, int]:
@@ -62,23 +53,24 @@ def overlap_of_text(pairs: Path | str, sentences: Iterable[str]) -> dict[str, in
     Raises:
         DataError: the file cannot be read.
     """
-    keys = set(_keys(list(dict.fromkeys(sentences)))) - {""}
-    finder, shared, count = KeyFinder(keys), set[str](), 0
     rows = read_mixed(Path(pairs))
-    with Progress("looking for test sentences", "pairs") as bar:
-        while block := list(itertools.islice(rows, _BLOCK)):
-            hits = set[int]()
-            for side in (0, 1):
-                for row, key in finder.find([line[side] for line in block]):
-                    hits.add(row)
-                    shared.add(key)
-            count += len(hits)
-            bar.add(len(block))
-    return {"sentences": len(keys), "in_training": len(shared), "pairs": count}
+    blocks = iter(lambda: list(itertools.islice(rows, _BLOCK)), [])
+    sides = ([[row[side] for row in block] for side in (0, 1)] for block in blocks)
+    return _counted(list(dict.fromkeys(sentences)), sides)
 
 
-def _keys(texts: list[str]) -> list[str]:
-    return normalised_keys(_lines(texts))
+def _counted(texts: list[str], blocks: Iterable[list[list[str]]], total: int | None = None) -> dict[str, int]:
+    """The counts for some texts, in blocks of pairs' sources and targets."""
+    keys = set(normalised_keys(_lines(texts))) - {""}
+    finder, shared, pairs = KeyFinder(keys), set[str](), 0
+    with Progress("looking for test sentences", "pairs", total) as bar:
+        for sides in blocks:
+            found = [one for side in sides for one in finder.find(side)]
+            shared |= {key for _, key in found}
+            pairs += len({row for row, _ in found})
+            bar.add(len(sides[0]))
+    log.info("%d of %d test sentences are in %d training pairs", len(shared), len(keys), pairs)
+    return {"sentences": len(keys), "in_training": len(shared), "pairs": pairs}
 
 
 def _lines(texts: list[str]) -> list[str]:

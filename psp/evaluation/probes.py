@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import PspError
+from psp.evaluation.metrics import pearson
 
 Floats32 = npt.NDArray[np.float32]
 Tensors = list[Any]
@@ -271,7 +272,7 @@ def _related(
                         _adam(layer, gradient, *moments, steps)
             epochs += schedule.epochs
             expected = _probabilities(torch, layers, dev).double() @ grades
-            if stop.better(_pearson(expected.numpy(), dev_scores), epochs):
+            if stop.better(pearson(expected.numpy(), dev_scores), epochs):
                 best = [layer.clone() for layer in layers]
         scores = _probabilities(torch, best, test).double() @ grades
     log.info("seed %d: %d epochs, dev Pearson %.4f", seed, stop.epochs, stop.best)
@@ -296,13 +297,6 @@ def _adam(layer: Any, gradient: Any, mean: Any, square: Any, steps: int) -> None
     square.mul_(0.999).addcmul_(gradient, gradient, value=0.001)
     scale = (square / (1 - 0.999**steps)).sqrt_().add_(1e-8)
     layer.addcdiv_(mean, scale, value=-0.001 / (1 - 0.9**steps))
-
-
-def _pearson(x: npt.NDArray[np.float64], y: npt.NDArray[np.float64]) -> float:
-    """Pearson's correlation; NaN if a side is constant."""
-    x, y = x - x.mean(), y - y.mean()
-    scale = float(np.sqrt((x @ x) * (y @ y)))
-    return float(x @ y) / scale if scale > 0 else float("nan")
 
 
 def _run(torch: Any, job: Callable[[int], Any], seeds: Sequence[int]) -> list[Any]:

@@ -64,28 +64,32 @@ def difference(
     Returns:
         ``difference`` and ``interval``; both None where a figure is undefined.
     """
-    mine = [value for value in values if value is not None]
-    theirs = [value for value in others if value is not None]
-    first = [drawn for drawn in resampled if drawn is not None]
-    second = [drawn for drawn in other if drawn is not None]
-    if len(mine) < len(values) or len(theirs) < len(others) or not mine or not theirs:
+    if not values or not others or any(value is None for value in (*values, *others)):
         return {"difference": None, "interval": None}
-    whole = len(first) == len(values) and len(second) == len(others)
-    ends = bootstrap.interval(np.mean(second, axis=0) - np.mean(first, axis=0)) if whole else None
+
+    def lost(mine: Sequence[Any], theirs: Sequence[Any]) -> Any:
+        return np.mean(theirs, axis=0) - np.mean(mine, axis=0)
+
+    whole = all(drawn is not None for drawn in (*resampled, *other))
+    ends = bootstrap.interval(lost(resampled, other)) if whole else None
     return {
-        "difference": round(float(np.mean(theirs) - np.mean(mine)), _DIGITS) + 0.0,  # no -0.0
+        "difference": round(float(lost(values, others)), _DIGITS) + 0.0,  # no -0.0
         "interval": None if ends is None else [end + 0.0 for end in ends],
     }
 
 
-def differences(
-    figures: Mapping[str, float | None],
-    resampled: Mapping[str, Floats],
-    others: Mapping[str, float | None],
-    other: Mapping[str, Floats],
-) -> dict[str, Any]:
+Figures = Mapping[str, float | None]
+Drawn = Mapping[str, Floats]
+
+
+def differences(figures: Figures, resampled: Drawn, others: Figures, other: Drawn) -> dict[str, Any]:
     """Subtract a system's figures from another's, by name; see :func:`difference`."""
-    return {
-        name: difference([value], [resampled.get(name)], [others.get(name)], [other.get(name)])
-        for name, value in figures.items()
-    }
+    return differences_of_runs([figures], [resampled], [others], [other])
+
+
+def differences_of_runs(
+    figures: Sequence[Figures], resampled: Sequence[Drawn], others: Sequence[Figures], other: Sequence[Drawn]
+) -> dict[str, Any]:
+    """Subtract the figures of some runs, which all have the same ones, from those of others, by name."""
+    every: list[Sequence[Mapping[str, Any]]] = [figures, resampled, others, other]
+    return {name: difference(*([one.get(name) for one in runs] for runs in every)) for name in figures[0]}

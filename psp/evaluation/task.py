@@ -55,36 +55,32 @@ def evaluate_task(
     Raises:
         ConfigError, DataError: the entry is wrong, or a file of the set.
     """
-    task = make(settings, f"evaluate.tasks.{name}")
-    return _evaluate(scorer, task, BootstrapSpec(resamples, seed, name), {} if resampled is None else resampled)
-
-
-def _evaluate(scorer: Scorer, task: Task, draw: BootstrapSpec, resampled: dict[str, Floats]) -> dict[str, Any]:
+    task, draw = make(settings, f"evaluate.tasks.{name}"), BootstrapSpec(resamples, seed, name)
     result = {
         "task": task.kind,
         "settings": task.settings,
         "files": task.checksums(),
-        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": draw.resamples, "seed": draw.seed},
+        "conditions": {"confidence": bootstrap.CONFIDENCE, "resamples": resamples, "seed": seed},
     }
     if unknown := _unknown_languages(scorer, task):
-        log.warning("%s: %s: not a language of the model", draw.name, ", ".join(unknown))
+        log.warning("%s: %s: not a language of the model", name, ", ".join(unknown))
         result["unknown_languages"] = unknown
     try:
         parts = task.score(scorer, draw)
     except Unsupported as error:
-        log.warning("%s: %s", draw.name, error)
+        log.warning("%s: %s", name, error)
         return {**result, "parts": {}, "why": str(error)}
-    for name, part in parts.items():
+    for called, part in parts.items():
         shown = {key: metric.report["value"] for key, metric in part.metrics.items()}
-        log.info("%s, %s: %d items, %s", draw.name, name, part.items, shown)
-        if not part.own_items:
-            draws = {f"{name}/{key}": metric.resampled for key, metric in part.metrics.items()}
+        log.info("%s, %s: %d items, %s", name, called, part.items, shown)
+        if resampled is not None and not part.own_items:
+            draws = {f"{called}/{key}": metric.resampled for key, metric in part.metrics.items()}
             resampled |= {key: drawn for key, drawn in draws.items() if drawn is not None}
     if task.sums:
         result["sets"] = task.sums
     if task.missing:
-        result["skipped"] = [{"set": name, "why": why} for name, why in task.missing]
-    return {**result, "parts": {name: part.described(task.metrics) for name, part in parts.items()}}
+        result["skipped"] = [{"set": lacking, "why": why} for lacking, why in task.missing]
+    return {**result, "parts": {called: part.described(task.metrics) for called, part in parts.items()}}
 
 
 def _unknown_languages(scorer: Scorer, task: Task) -> list[str]:
@@ -116,13 +112,14 @@ def evaluate_model_task(
         ConfigError, DataError: as :func:`evaluate_task`; ``model_dir`` holds no model; or ``pairs`` is another
             model's store.
     """
-    loaded, task = load(model_dir), make(settings, f"evaluate.tasks.{name}")
-    drawn: dict[str, Floats] = {}
-    scores = _evaluate(EmbeddingScorer(loaded), task, BootstrapSpec(resamples, seed, name), drawn)
+    loaded, drawn = load(model_dir), dict[str, Floats]()
+    scorer = EmbeddingScorer(loaded)
+    scores = evaluate_task(scorer, settings, name=name, resamples=resamples, seed=seed, resampled=drawn)
     if pairs is not None:
+        sentences = make(settings, f"evaluate.tasks.{name}").sentences()
         encoded = Path(pairs).suffix == SUFFIX
         scores["overlap"] = (
-            overlap(pairs, loaded.tokenizer, task.sentences()) if encoded else overlap_of_text(pairs, task.sentences())
+            overlap(pairs, loaded.tokenizer, sentences) if encoded else overlap_of_text(pairs, sentences)
         )
     result = {"format": FORMAT, "model": model, "name": name, **scores}
     write(out, result, drawn)

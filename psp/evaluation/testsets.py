@@ -9,14 +9,12 @@ changes.
 from __future__ import annotations
 
 import contextlib
-import functools
 import io
 import math
 import zipfile
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path, PurePosixPath
-from types import TracebackType
 from typing import IO
 
 import numpy as np
@@ -117,9 +115,7 @@ class StsSource:
     def __enter__(self) -> StsSource:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
     def close(self) -> None:
@@ -156,7 +152,7 @@ class StsSource:
                 data = self._archive.read(member)
         except (*DAMAGE, RuntimeError) as error:  # RuntimeError: the member is encrypted
             raise DataError(f"damaged ({error}); delete it and download it again", self.path) from None
-        return _lines(io.BytesIO(data), self.place(folder, file))
+        return [line.strip("\r") for line in read_lines(io.BytesIO(data), self.place(folder, file))]
 
     def semeval(self, year: str, name: str) -> StsSet:
         """Read data set ``name`` of a SemEval year (2012 to 2016), or a track of 2017, without its unlabelled pairs.
@@ -184,7 +180,7 @@ class StsSource:
             texts = _texts(columns[0], columns[1], self.place(folder, inputs), number)
             if score.strip():  # an empty line is an unlabelled pair
                 rows.append((read_score(score, self.place(folder, golds), number, SCALE), *texts))
-        return _as_set(name, rows, self.place(folder, golds))
+        return as_set(name, rows, self.place(folder, golds))
 
     def benchmark(self, part: str) -> StsSet:
         """Read the STS Benchmark's ``dev`` or ``test`` part.
@@ -205,7 +201,7 @@ class StsSource:
                 )
             score = read_score(columns[4], self.place(folder, file), number, SCALE)
             rows.append((score, *_texts(columns[5], columns[6], self.place(folder, file), number)))
-        return _as_set(part, rows, self.place(folder, file))
+        return as_set(part, rows, self.place(folder, file))
 
 
 def read_file(path: Path | str, name: str | None = None) -> StsSet:
@@ -215,22 +211,38 @@ def read_file(path: Path | str, name: str | None = None) -> StsSet:
         DataError: no such file, no pairs, or a malformed line (file and line are named).
     """
     path = Path(path)
-    try:
-        with path.open("rb") as stream:
-            lines = _lines(stream, path)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
     rows = []
-    for number, line in enumerate(lines, start=1):
+    for number, line in enumerate(read_text(path), start=1):
         columns = line.split("\t")
         if len(columns) != 3:
             raise DataError(f"{len(columns)} columns instead of 3: score, sentence, sentence", path, number)
         rows.append((read_score(columns[0], path, number), *_texts(columns[1], columns[2], path, number)))
-    return _as_set(path.name if name is None else name, rows, path)
+    return as_set(path.name if name is None else name, rows, path)
 
 
-def _lines(stream: IO[bytes], path: Path | str) -> list[str]:
-    return [line.strip("\r") for line in read_lines(stream, path)]
+def read_text(path: Path, encoding: str = "utf-8") -> list[str]:
+    r"""Read a set's lines, ending in ``\n`` or ``\r\n``, with or without a byte-order mark.
+
+    Raises:
+        DataError: the file cannot be read, or is not in the encoding.
+    """
+    try:
+        with path.open("rb") as stream:
+            text = [line.rstrip("\r") for line in _decoded(stream, path, encoding)]
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
+    return [text[0].removeprefix("\ufeff"), *text[1:]] if text else []
+
+
+def _decoded(stream: IO[bytes], path: Path, encoding: str) -> Iterator[str]:
+    if encoding == "utf-8":
+        yield from read_lines(stream, path)
+        return
+    for number, line in enumerate(stream, start=1):
+        try:
+            yield line.rstrip(b"\n").decode(encoding)
+        except UnicodeDecodeError as error:
+            raise DataError(f"not {encoding} (a byte {line[error.start]:#04x})", path, number) from None
 
 
 def read_score(text: str, path: Path | str, line: int, limits: Sequence[float] | None = None) -> float:
@@ -250,13 +262,27 @@ def read_score(text: str, path: Path | str, line: int, limits: Sequence[float] |
     return score
 
 
-def _texts(a: str, b: str, path: Path | str, line: int) -> tuple[str, str]:
-    if not a.strip() or not b.strip():
+def sentence(text: str, path: Path | str, line: int) -> str:
+    """A sentence that is not empty.
+
+    Raises:
+        DataError: it is.
+    """
+    if not text.strip():
         raise DataError("an empty sentence", path, line)
-    return a, b
+    return text
 
 
-def _as_set(name: str, rows: Sequence[tuple[float, str, str]], path: Path | str) -> StsSet:
+def _texts(a: str, b: str, path: Path | str, line: int) -> tuple[str, str]:
+    return sentence(a, path, line), sentence(b, path, line)
+
+
+def as_set(name: str, rows: Sequence[tuple[float, str, str]], path: Path | str) -> StsSet:
+    """The set of scored pairs (score, sentence, sentence) of a file.
+
+    Raises:
+        DataError: there are none.
+    """
     if not rows:
         raise DataError("no scored pairs", path)
     gold, a, b = zip(*rows, strict=True)
@@ -295,16 +321,9 @@ def read_tatoeba(foreign: Path | str, english: Path | str) -> tuple[list[str], l
 
 
 def _side(path: Path) -> list[str]:
-    try:
-        with path.open("rb") as stream:
-            lines = [line.strip("\r") for line in read_lines(stream, path)]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
+    lines = [sentence(line, path, number) for number, line in enumerate(read_text(path), start=1)]
     if not lines:
         raise DataError("no sentences", path)
-    for number, line in enumerate(lines, start=1):
-        if not line.strip():
-            raise DataError("an empty sentence", path, number)
     return lines
 
 
@@ -356,11 +375,7 @@ def scored_pairs(
     """
     if sts is not None:
         with StsSource(sts) as source:
-            for name, read in scored_sets(source, frozenset(languages)):
-                try:
-                    data = read()
-                except MissingSetError:
-                    continue
+            for name, data in scored_sets(source, frozenset(languages)):
                 yield from ((name, a, b) for a, b in zip(data.a, data.b, strict=True))
     for language, paths in (tatoeba or {}).items():
         iso3 = tatoeba_code(language)
@@ -374,18 +389,23 @@ def scored_pairs(
         yield from (("development", a, b) for a, b in zip(data.a, data.b, strict=True))
 
 
-def scored_sets(source: StsSource, languages: frozenset[str]) -> Iterator[tuple[str, Callable[[], StsSet]]]:
-    """Yield the sets of an STS source that the languages cover, by name."""
+def scored_sets(source: StsSource, languages: frozenset[str]) -> Iterator[tuple[str, StsSet]]:
+    """Yield the sets of an STS source that the languages cover, by name, without those that it lacks."""
     if "en" in languages:
         for year, names in YEARS.items():
             for name in names:
-                yield f"STS {year} {name}", functools.partial(source.semeval, year, name)
+                yield from _if_there(f"STS {year} {name}", source.semeval, year, name)
     for track, needed in TRACKS.items():
         if set(needed) <= languages:
-            yield f"SemEval-2017 {track}", functools.partial(source.semeval, "2017", track)
+            yield from _if_there(f"SemEval-2017 {track}", source.semeval, "2017", track)
     if "en" in languages:
         for part in BENCHMARK:
-            yield f"STS Benchmark {part}", functools.partial(source.benchmark, part)
+            yield from _if_there(f"STS Benchmark {part}", source.benchmark, part)
+
+
+def _if_there(name: str, read: Callable[..., StsSet], *which: str) -> Iterator[tuple[str, StsSet]]:
+    with contextlib.suppress(MissingSetError):
+        yield name, read(*which)
 
 
 def benchmark(source: StsSource) -> dict[str, StsSet]:

@@ -5,7 +5,7 @@ The systems that the model is compared with are included.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -17,7 +17,7 @@ from psp.core.files import read_json, write_json
 from psp.core.machine import processor, usable_cores, versions
 from psp.core.version import __version__
 from psp.evaluation import resamples
-from psp.evaluation.scorers import Floats
+from psp.evaluation.resamples import differences_of_runs as differences
 from psp.evaluation.seeds import summary
 from psp.models.scores import compared_metrics
 from psp.text.csv_table import read_table
@@ -80,7 +80,7 @@ def gather(
                 "seeds": list(runs[name]),
                 "threads": [body["train"]["threads"] * body["train"]["processes"] for body in bodies],
                 "figures": {key: summary([one[key] for one in by_seed]) for key in by_seed[0]},
-                "differences": {} if bodies is own else _differences(own_metrics, own_drawn, scores, drawn[name]),
+                "differences": {} if bodies is own else differences(own_metrics, own_drawn, scores, drawn[name]),
             }
         )
     beside = {}
@@ -89,7 +89,7 @@ def gather(
         schemas.check(body, "eval", folder / "eval.json")
         scores = [compared_metrics(body)]
         other = [resamples.read(folder / RESAMPLES, conditions)]
-        beside[name] = {"figures": scores[0], "differences": _differences(own_metrics, own_drawn, scores, other)}
+        beside[name] = {"figures": scores[0], "differences": differences(own_metrics, own_drawn, scores, other)}
     result: dict[str, Any] = {
         "format": FORMAT,
         "model": model,
@@ -104,24 +104,6 @@ def gather(
     write_json(out, result)
     schemas.check_written(result, "variants", out)
     return cast("VariantsReport", result)
-
-
-_Figures = Mapping[str, float | None]
-_Drawn = Mapping[str, Floats]
-
-
-def _differences(
-    own: Sequence[_Figures], own_drawn: Sequence[_Drawn], others: Sequence[_Figures], drawn: Sequence[_Drawn]
-) -> dict[str, Any]:
-    return {
-        key: resamples.difference(
-            [one[key] for one in own],
-            [one.get(key) for one in own_drawn],
-            [one.get(key) for one in others],
-            [one.get(key) for one in drawn],
-        )
-        for key in own[0]
-    }
 
 
 def _evaluation(folder: Path, seed: int) -> Evaluation:

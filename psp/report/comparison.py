@@ -1,13 +1,19 @@
-"""Shared by tables of several systems: the columns for their scores, and cells for differences."""
+"""Tables of several systems: of compare.json, a combination's parts, quantized.json and variants.json.
+
+Below a system's figures stand its differences to the model.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from psp.report.table import Number
+from psp.evaluation.systems import TRAINED
+from psp.models.scores import compared_metrics, main_metrics
+from psp.report.layout import Cell, Number, Table
+from psp.report.reported import ReportedScores
 from psp.text.languages import name_of_set
-from psp.text.published_sets import own_name
+from psp.text.published_sets import is_published, own_name, same_domain
 
 #: Score -> column heading, and number format.
 COLUMNS = {
@@ -91,3 +97,162 @@ def judged(difference: Mapping[str, Any] | None, *, is_error: bool) -> int:
     ):
         return 0
     return -1 if (difference["interval"][0] > 0) == is_error else 1
+
+
+def _system(
+    name: str,
+    figures: Mapping[str, Any],
+    shown: Sequence[tuple[str, str, str]],
+    differences: Mapping[str, Any] | None = None,
+    own: str = "",
+    beside: Sequence[Cell] = (),
+) -> Iterator[list[Cell]]:
+    """A system's figures, and below them its differences to the model ``own``, unless it is that."""
+    yield [name, *beside, *(Number(figures.get(key)) for key, _, _ in shown)]
+    if differences is not None:
+        cells = (difference(differences.get(key), is_error=is_error(key)) for key, _, _ in shown)
+        yield [f"{name} - {own}", *("" for _ in beside), *cells]
+
+
+def _below(what: str, own: str) -> str:
+    return (
+        f"Correlations x 100, errors in %. Below each {what} its figures minus those of {own}, with the 95% interval "
+        "of the paired bootstrap over the test pairs; if it contains 0, the difference is not significant."
+    )
+
+
+#: Training is not compared here, and the mean over one language is redundant.
+LEFT_OUT = ("stsb/dev", "development/score", "development/pearson", "development/error")
+
+
+def compared(
+    result: Mapping[str, Any], reported: Sequence[ReportedScores] = (), evaluation: Mapping[str, Any] | None = None
+) -> Table:
+    """compare.json as a table.
+
+    Args:
+        result: compare.json.
+        reported: figures of others; systems without one of the columns are left out.
+        evaluation: the model's eval.json, which knows its corpora.
+    """
+    figures = {name: compared_metrics(body) for name, body in result["systems"].items()}
+    own = result["model"]
+    body = result["systems"][TRAINED]
+    shown = list(columns(list(figures[TRAINED]), leave_out=LEFT_OUT, means=True, body=body))
+    rows: list[list[Cell]] = []
+    for name, scores in figures.items():
+        rows += _system(own if name == TRAINED else name, scores, shown, result["differences"].get(name), own)
+    notes = [_below("system", own)]
+    if evaluation and (domain := same_domain(evaluation)):
+        notes.append(domain)
+    known = {key for key, _, _ in shown if is_published(body, key)}
+    sources: dict[tuple[str, str, str], int] = {}
+    for one in reported:
+        if known & one.figures.keys():
+            number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
+            cited = (Number(one.figures.get(key) if key in known else None) for key, _, _ in shown)
+            rows.append([f"{one.name} (quoted, {number})", *cited])
+    if sources:
+        notes.append("Quoted figures were not measured here, and their protocols match ours on paper only:")
+        notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
+    elif reported:
+        notes.append("Nothing is quoted: no figure of these is over a whole published set that others were scored on.")
+    head = ["system", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(1, len(head)), notes)
+
+
+def parts(evaluation: Mapping[str, Any]) -> Table:
+    """``parts`` and ``between_parts`` of a combination's eval.json as a table."""
+    own, figures = evaluation["model"], compared_metrics(evaluation)
+    shown = list(columns(list(figures), means=True, body=evaluation))
+    rows = [*_system(own, figures, shown, beside=[""])]
+    for part in evaluation["parts"]:
+        rows += _system(part["model"], part["scores"], shown, part["differences"], own, [f"{part['weight']:g}"])
+    notes = [_below("part", own)]
+    notes += [
+        f"Mean absolute difference of Pearson between {' and '.join(one['models'])}: "
+        f"{one['mean_absolute_difference']:.1f}, over {one['sets']} STS sets."
+        for one in evaluation["between_parts"]
+        if one["mean_absolute_difference"] is not None
+    ]
+    head = ["model", "weight", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(1, len(head)), notes)
+
+
+def quantized(result: Mapping[str, Any]) -> Table:
+    """quantized.json as a table: one line per model, and after each score its difference from the first line."""
+    whole, smaller = result["whole"], result["smaller"]
+    names = [name for name in main_metrics(whole["scores"]) if not name.startswith("semeval2017/")]  # en is development
+    rows = []
+    for one in (whole, *smaller):
+        scores, lost = main_metrics(one["scores"]), one.get("differences", {})
+        cells: list[Cell] = [one["dtype"], one["dim"], f"{one['bytes'] / 1e6:,.1f}"]
+        for name in names:
+            cells += [
+                Number(scores[name], written="{:.2f}"),
+                difference(lost.get(name), "{:.2f}", is_error=is_error(name)),
+            ]
+        rows.append(cells)
+    head = ["numbers", "dimensions", "MB", *(word for name in names for word in (name, "difference"))]
+    note = (
+        "Correlations x 100 (Pearson), tatoeba: error in %. In brackets: 95% interval of the difference from the first "
+        "line (paired bootstrap)."
+    )
+    return Table(head, rows, range(1, len(head)), [note])
+
+
+def variants(result: Mapping[str, Any]) -> Table:
+    """variants.json as a table."""
+    trained, systems = result["variants"], result["systems"]
+    there = [name for one in trained for name in one["figures"]]
+    shown = list(columns(list(dict.fromkeys(there)), leave_out=["semeval2017/", "stsb/test/spearman"]))
+    own = trained[0]["name"]
+    rows: list[list[Cell]] = []
+
+    def lost(name: str, differences: Mapping[str, Any]) -> None:
+        cells = [difference(differences.get(key), written, is_error=is_error(key)) for key, _, written in shown]
+        if any(cell.value is not None for cell in cells):
+            rows.append([f"{name} - {own}", "", *cells])
+
+    for one in trained:
+        figures = [(one["figures"].get(key) or {"mean": None, "deviation": None}, written) for key, _, written in shown]
+        cells = [Number(figure["mean"], None, figure["deviation"], written) for figure, written in figures]
+        rows.append([one["name"], ", ".join(map(str, one["seeds"])), *cells])
+        lost(one["name"], one["differences"])
+    for system, one in systems.items():
+        cells = [Number(one["figures"].get(key), written=written) for key, _, written in shown]
+        rows.append([system, None, *cells])
+        lost(system, one["differences"])
+    head = ["variant", "seeds", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(2, len(head)), list(_notes(result)))
+
+
+def _notes(result: Mapping[str, Any]) -> Iterator[str]:
+    own, *others = result["variants"]
+    yield f"{own['name']}: the model's own settings"
+    for one in others:
+        recipe = [f"recipe {one['recipe']}"] if one["recipe"] != own["recipe"] else []
+        # Times and rates are then not comparable.
+        threads = [] if set(one["threads"]) == set(own["threads"]) else [f"training with {_threads(one['threads'])}"]
+        settings = (f"{key} {value}" for key, value in one["settings"].items())
+        yield f"{one['name']}: " + ", ".join([*recipe, *settings, *threads])
+    yield (
+        "Mean ± sample standard deviation over the seeds. Correlations x 100: for STS, mean Pearson over the years and "
+        "Spearman over all pairs; for STS-B, Pearson. Tatoeba: error of nearest-neighbour search in %."
+    )
+    yield (
+        f"Below each, its mean minus that of {own['name']}, with the 95% interval of the paired bootstrap over the "
+        "test pairs; it does not include the spread between seeds."
+    )
+    machine = result["machine"]
+    versions = ", ".join(f"{name} {version}" for name, version in machine["versions"].items())
+    yield (
+        f"Training with {_threads(own['threads'])}; {machine['processor']}, {machine['cores']} cores; {versions}. "
+        "Seconds include validation, pairs/s do not."
+    )
+
+
+def _threads(counts: Sequence[int]) -> str:
+    """Format thread counts, such as "2 threads"."""
+    distinct = sorted(set(counts))
+    return f"{' or '.join(map(str, distinct))} thread{'s' if distinct != [1] else ''}"

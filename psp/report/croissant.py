@@ -7,13 +7,14 @@ release. It contains no date, so the same data gives the same bytes.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import PurePosixPath
 from typing import Any
 
 from psp.corpora.kinds import of_kind
 from psp.models.card_data import public_address, together
 from psp.models.licence import NONE, Licence, normalised
+from psp.report.data import why
 from psp.text.languages import NAMES
 from psp.text.markup import plain
 
@@ -113,15 +114,10 @@ def _file(number: int, corpus: Mapping[str, Any]) -> dict[str, Any]:
 
 def _counts(corpus: Mapping[str, Any]) -> str:
     """What was removed from a corpus, stage by stage."""
-    counts = [(_reason(entry), entry["pairs"]) for entry in corpus["dropped"]]
+    counts = [(why(entry), entry["pairs"]) for entry in corpus["dropped"]]
     for stage in ("deduplicated", "mixed", "near_duplicates"):
         counts += [(name.replace("_", " "), count) for name, count in corpus[stage].items()]
     dropped = ", ".join(f"{plain(what)} {count:,}" for what, count in counts if count)
     what = "sentences" if of_kind(corpus["kind"]).is_text else "pairs"
     read = f"{plain(corpus['label'])}: {corpus['read']:,} {what} read"
     return f"{read}, {corpus['kept']:,} kept" + (f"; not kept: {dropped}" if dropped else "")
-
-
-def _reason(entry: Mapping[str, Any]) -> str:
-    parts: Sequence[str] = [text for text in (entry["filter"], entry["reason"]) if text]
-    return ": ".join(dict.fromkeys(parts))

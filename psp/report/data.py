@@ -137,18 +137,30 @@ def _corpus(
     size: Mapping[str, int],
 ) -> dict[str, Any]:
     filtered, deduped = (read_json(pairs / f"{stage}/{source.label}.json") for stage in ("filter", "dedupe"))
-    ranked = _ranked(source, pairs) or {"seen": filtered["kept"], "kept": filtered["kept"]}
+    ranked, left_out = {"seen": filtered["kept"], "kept": filtered["kept"]}, {}
+    if source.ranked:
+        ranked = read_json(pairs / f"rank/{source.label}.json")
+        count = ranked["seen"] - ranked["kept"]
+        left_out["ranked"] = {"by": ranked["by"], "tenths": ranked["tenths"], "other_tenths": count}
     near = near or {"in": mixed["kept"], "kept": mixed["kept"]}
     lost, left, close = _lost(deduped), _lost(mixed), _lost(near)
-    _fits("filter", source, filtered["seen"], filtered["kept"] + sum(filtered["dropped"].values()), pairs)
-    _fits("rank", source, filtered["kept"], ranked["seen"], pairs)
-    _fits("dedupe", source, ranked["kept"], deduped["seen"], pairs)
-    _fits("dedupe", source, deduped["seen"], deduped["kept"] + sum(lost.values()), pairs)
-    _fits("mix", source, deduped["kept"], mixed["in"], pairs)
-    _fits("mix", source, mixed["in"], mixed["kept"] + sum(left.values()), pairs)
-    _fits("near-duplicates", source, mixed["kept"], near["in"], pairs)
-    _fits("near-duplicates", source, near["in"], near["kept"] + sum(close.values()), pairs)
-    _fits("the store", source, near["kept"], size["pairs"], pairs)
+    for stage, before, after in (
+        ("filter", filtered["seen"], filtered["kept"] + sum(filtered["dropped"].values())),
+        ("rank", filtered["kept"], ranked["seen"]),
+        ("dedupe", ranked["kept"], deduped["seen"]),
+        ("dedupe", deduped["seen"], deduped["kept"] + sum(lost.values())),
+        ("mix", deduped["kept"], mixed["in"]),
+        ("mix", mixed["in"], mixed["kept"] + sum(left.values())),
+        ("near-duplicates", mixed["kept"], near["in"]),
+        ("near-duplicates", near["in"], near["kept"] + sum(close.values())),
+        ("the store", near["kept"], size["pairs"]),
+    ):
+        if before != after:
+            raise DataError(
+                f"{source.label}: {before:,} pairs enter {stage}, but it accounts for {after:,}: the reports are from "
+                "different runs, or one was edited; delete the folder and make them again",
+                pairs,
+            )
     samples = read_samples(pairs / f"filter/{source.label}.dropped.tsv", SAMPLES)
     return {
         "label": source.label,
@@ -163,10 +175,15 @@ def _corpus(
         "warn_share": source.warn_share,
         "read": filtered["seen"],
         "dropped": [
-            {**_reason(reason, filtered["filters"]), "pairs": count, "samples": samples.get(reason, [])}
+            {
+                # The filter, and its reason or (of a filter with only one) its name; no filter for an empty side.
+                **dict(zip(("filter", "reason"), filter_of(reason, filtered["filters"]), strict=True)),
+                "pairs": count,
+                "samples": samples.get(reason, []),
+            }
             for reason, count in sorted(filtered["dropped"].items(), key=lambda item: (-item[1], item[0]))
         ],
-        **({"ranked": _of_ranking(ranked)} if source.ranked else {}),
+        **left_out,
         "deduplicated": lost,
         "mixed": left,
         "near_duplicates": close,
@@ -174,16 +191,6 @@ def _corpus(
         "pieces": {side: size[side] for side in ("source", "target")},
         "mean_pieces": {side: _mean(size[side], size["pairs"]) for side in ("source", "target")},
     }
-
-
-def _ranked(source: CorpusSource, pairs: Path) -> dict[str, Any] | None:
-    """The report of the rule ``rank``; None for a corpus that was not ranked."""
-    return read_json(pairs / f"rank/{source.label}.json") if source.ranked else None
-
-
-def _of_ranking(ranking: Mapping[str, Any]) -> dict[str, Any]:
-    """data.json's entry about a ranking; the pairs left out are counted."""
-    return {"by": ranking["by"], "tenths": ranking["tenths"], "other_tenths": ranking["seen"] - ranking["kept"]}
 
 
 def _made(source: CorpusSource, read: int) -> dict[str, Any]:
@@ -197,15 +204,6 @@ def _made(source: CorpusSource, read: int) -> dict[str, Any]:
             f"{pairs:,} pairs were {kind.kind}, but {read:,} were filtered; ask for this file again", source.file
         )
     return {kind.kind: told}
-
-
-def _fits(stage: str, source: CorpusSource, before: int, after: int, pairs: Path) -> None:
-    if before != after:
-        raise DataError(
-            f"{source.label}: {before:,} pairs enter {stage}, but it accounts for {after:,}: the reports are from "
-            "different runs, or one was edited; delete the folder and make them again",
-            pairs,
-        )
 
 
 def _sizes(path: Path, labels: Sequence[str]) -> list[dict[str, int]]:
@@ -242,12 +240,6 @@ def _licence_text(source: CorpusSource) -> str | None:
     return "\n".join([line for line in lines if line][:LICENCE_LINES]) or None
 
 
-def _reason(reason: str, filters: Mapping[str, Any]) -> dict[str, str | None]:
-    """Split a drop reason into filter and reason (the name of a filter with only one); no filter for an empty side."""
-    judge, why = filter_of(reason, filters)
-    return {"filter": judge, "reason": why}
-
-
 def _mean(pieces: int, pairs: int) -> float | None:
     return round(pieces / pairs, 2) if pairs else None
 
@@ -258,10 +250,11 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         return {name: sum(corpus[key].get(name, 0) for corpus in corpora) for name in names}
 
     kept, pieces = sum(corpus["kept"] for corpus in corpora), add("pieces")
+    left_out = [corpus["ranked"]["other_tenths"] for corpus in corpora if "ranked" in corpus]
     return {
         "read": sum(corpus["read"] for corpus in corpora),
         "dropped": sum(_dropped(corpus) for corpus in corpora),
-        **_all_ranked(corpora),
+        **({"ranked": {"other_tenths": sum(left_out)}} if left_out else {}),
         "deduplicated": add("deduplicated"),
         "mixed": add("mixed"),
         "near_duplicates": add("near_duplicates"),
@@ -269,12 +262,6 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         "pieces": pieces,
         "mean_pieces": {side: _mean(count, kept) for side, count in pieces.items()},
     }
-
-
-def _all_ranked(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """The pairs that ranking left out, over all corpora; nothing if none was ranked."""
-    counts = [corpus["ranked"]["other_tenths"] for corpus in corpora if "ranked" in corpus]
-    return {"ranked": {"other_tenths": sum(counts)}} if counts else {}
 
 
 def _tokenizer(store: Path) -> dict[str, str]:
@@ -406,11 +393,15 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
     for entry in corpus["dropped"]:
         if entry["samples"]:
             yield ""
-            why = ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"]))))
-            yield f"Dropped for {why}, for example:"
+            yield f"Dropped for {why(entry)}, for example:"
             yield ""
             rows = [row[:1] if text else row for row in entry["samples"]]
             yield from verbatim([" | ".join(map(shortened, row)) for row in rows])
+
+
+def why(dropped: Mapping[str, Any]) -> str:
+    """The filter and the reason of an entry of a corpus's ``dropped``."""
+    return ": ".join(dict.fromkeys(filter(None, (dropped["filter"], dropped["reason"]))))
 
 
 def _row(cells: Sequence[Any]) -> str:

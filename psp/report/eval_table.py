@@ -7,7 +7,7 @@ from typing import Any
 
 from psp.models.scores import Score, heldout, tasks_of
 from psp.models.scores import scores as models_scores
-from psp.report.table import Cell, Number, Table
+from psp.report.layout import Cell, Number, Table
 from psp.text.published_sets import own_name, same_domain
 
 Body = Mapping[str, Any]

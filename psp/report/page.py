@@ -23,7 +23,7 @@ from markupsafe import Markup
 
 from psp.core.files import atomic_text
 from psp.core.version import __version__
-from psp.report.table import Number, Table
+from psp.report.layout import Number, Table
 
 #: Characters of a text shown in a table of texts.
 SHOWN_CHARACTERS = 500

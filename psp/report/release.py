@@ -93,7 +93,23 @@ def release(
             place, base = f"{repo}-{form}" if repo else None, repo
             figures = {"model": f"{name}-{form}", **_smaller(model_dir, folder, form, figures, evaluation)}
         config = read_json(folder / CONFIG)
-        _write(folder, config, figures, about, place, base, report)
+        own, added = file_names(config, folder / CONFIG), [DATA_CARD, BOM, LICENCES]
+        if report is not None:
+            shutil.copyfile(report, folder / REPORT)
+            added.append(REPORT)
+        write_json(folder / DATA_CARD, croissant(about))
+        digests = {file: sha256(folder / file) for file in own}
+        write_json(folder / BOM, bom(figures["model"], config, figures, about, digests, base))
+        _write_text(folder / LICENCES, licences(about))
+        results = eval_results(figures, _NOTE)
+        for file, entries in results.items():
+            (folder / file).parent.mkdir(exist_ok=True)
+            _write_text(folder / file, markup.yaml(entries))
+        kit = card.Release(
+            {file: what for file, what in FILES.items() if file in (*added, checksums.NAME)}, place, base, LICENCES
+        )
+        _write_text(folder / card_file.NAME, card.card(config, evaluation=figures, data=about, release=kit))
+        checksums.write(folder, [*own, *added, *results])
         edited = card_file.edited(model_dir) if form is None else None
         if edited is not None:
             log.warning("%s was edited by hand and is used unchanged", model_dir / card_file.NAME)
@@ -150,36 +166,6 @@ def _smaller(model_dir: Path, folder: Path, form: str, quantized: Mapping[str, A
     made.save(folder)
     scores: Mapping[str, Any] = same_form[0]["scores"]
     return scores
-
-
-def _write(
-    folder: Path,
-    config: Mapping[str, Any],
-    figures: Mapping[str, Any],
-    data: Mapping[str, Any],
-    place: str | None,
-    base: str | None,
-    report: Path | None,
-) -> None:
-    """Write all files except the model's."""
-    own = file_names(config, folder / CONFIG)
-    added = [DATA_CARD, BOM, LICENCES]
-    if report is not None:
-        shutil.copyfile(report, folder / REPORT)
-        added.append(REPORT)
-    write_json(folder / DATA_CARD, croissant(data))
-    digests = {file: sha256(folder / file) for file in own}
-    write_json(folder / BOM, bom(figures["model"], config, figures, data, digests, base))
-    _write_text(folder / LICENCES, licences(data))
-    results = eval_results(figures, _NOTE)
-    for file, entries in results.items():
-        (folder / file).parent.mkdir(exist_ok=True)
-        _write_text(folder / file, markup.yaml(entries))
-    kit = card.Release(
-        {file: about for file, about in FILES.items() if file in (*added, checksums.NAME)}, place, base, LICENCES
-    )
-    _write_text(folder / card_file.NAME, card.card(config, evaluation=figures, data=data, release=kit))
-    checksums.write(folder, [*own, *added, *results])
 
 
 def _write_text(path: Path, text: str) -> None:

@@ -19,9 +19,9 @@ from psp.evaluation.systems import BASELINES, TRAINED
 from psp.models.card_data import public_address
 from psp.models.scores import by_place, compared_metrics, direction, scores, tasks_of
 from psp.pairs import data_warnings
-from psp.report import charts, eval_table, page, parts_table, quantize_table, task_table, variants_table
-from psp.report.comparison import columns, difference
-from psp.report.data import HEADINGS, STAGES
+from psp.report import charts, comparison, eval_table, page, task_table
+from psp.report.comparison import LEFT_OUT, columns, difference
+from psp.report.data import HEADINGS, STAGES, why
 from psp.report.examples_table import tables
 from psp.report.reported import ReportedScores
 from psp.report.reported import load as load_reported
@@ -80,11 +80,11 @@ def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores]
         "skipped": run.found.get("eval", {}).get("skipped", []),
         "quoted": _reported(run, load_reported() if reported is None else reported),
         "retrieval": _retrieval(run),
-        "tasks": _tasks(run),
-        "parts": _parts(run),
+        "tasks": page.of(task_table.table(run.tasks, run.found.get("compare"))) if run.tasks else None,
+        "parts": page.of(comparison.parts(run["eval"])) if "parts" in run.found.get("eval", {}) else None,
         "data": _data(run),
         "training": _training(run),
-        "variants": _variants(run),
+        "variants": page.of(comparison.variants(run["variants"])) if "variants" in run else None,
         "examples": tables(run),
         "speed": _speed(run),
         "size": _size(run),
@@ -158,10 +158,9 @@ def _reported(run: Run, reported: Sequence[ReportedScores]) -> dict[str, Any] | 
     if "eval" not in run:
         return None
     own = compared_metrics(run["eval"])
-    left_out = ("stsb/dev", "development/score", "development/pearson", "development/error")
     shown = [
         entry
-        for entry in columns(list(own), leave_out=left_out, means=True)
+        for entry in columns(list(own), leave_out=LEFT_OUT, means=True)
         if own[entry[0]] is not None and is_published(run["eval"], entry[0])
     ]
     shown = [entry for entry in shown if any(entry[0] in one.figures for one in reported)]
@@ -206,16 +205,6 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
         "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
         "domain": same_domain(run["eval"]),
     }
-
-
-def _tasks(run: Run) -> Markup | None:
-    return page.of(task_table.table(run.tasks, run.found.get("compare"))) if run.tasks else None
-
-
-def _parts(run: Run) -> Markup | None:
-    """The parts of a combination and the whole."""
-    evaluation = run.found.get("eval", {})
-    return page.of(parts_table.table(evaluation)) if "parts" in evaluation else None
 
 
 # --------------------------------------------------------------------------------------------------------------- data
@@ -318,12 +307,7 @@ def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[
         if corpus["dropped"]
         else None,
         "samples": [
-            (
-                ": ".join(dict.fromkeys(filter(None, (entry["filter"], entry["reason"])))),
-                _pairs(entry["samples"][:SAMPLES]),
-            )
-            for entry in corpus["dropped"]
-            if entry["samples"]
+            (why(entry), _pairs(entry["samples"][:SAMPLES])) for entry in corpus["dropped"] if entry["samples"]
         ],
     }
 
@@ -373,10 +357,6 @@ def _training(run: Run) -> dict[str, Any] | None:
         ]
         curves["score"] = charts.curve(rows, x="pairs seen", y="validation score", name="validation", points=True)
     return curves
-
-
-def _variants(run: Run) -> Markup | None:
-    return page.of(variants_table.table(run["variants"])) if "variants" in run else None
 
 
 def _settings(run: Run) -> dict[str, Any]:
@@ -444,5 +424,5 @@ def _size(run: Run) -> dict[str, Any] | None:
             drawn.append({**point, "low": low, "high": high})
     return {
         "chart": charts.scatter(drawn, x="MB", y="STS", name="size") if drawn else None,
-        "table": page.of(quantize_table.table(result)),
+        "table": page.of(comparison.quantized(result)),
     }

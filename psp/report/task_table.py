@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psp.report.comparison import difference
-from psp.report.table import Cell, Number, Table
+from psp.report.layout import Cell, Number, Table
 
 
 def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | None = None) -> Table:

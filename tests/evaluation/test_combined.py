@@ -20,7 +20,7 @@ from psp.evaluation.tasks import Sources, by_default
 from psp.models.combined import CombinedModel
 from psp.models.scores import compared_metrics
 from psp.models.static import StaticModel
-from psp.report.parts_table import table
+from psp.report.comparison import parts as table
 
 SEED = 1
 

@@ -15,7 +15,7 @@ from psp.evaluation.evaluate import evaluate_model, evaluate_system
 from psp.evaluation.system import scorer_of
 from psp.evaluation.systems import BASELINES
 from psp.models.scores import compared_metrics
-from psp.report.compare_table import table
+from psp.report.comparison import compared as table
 from psp.report.reported import ReportedScores
 from tests.conftest import as_published
 

@@ -20,7 +20,7 @@ from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.models.scores import main_metrics
-from psp.report import quantize_table
+from psp.report import comparison
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 
@@ -148,7 +148,7 @@ def test_nothing_is_written_when_a_test_set_is_bad(made, tmp_path):
 
 
 def test_the_table_has_a_line_for_each_smaller_table(written):
-    lines = quantize_table.table(written).write().split("\n")
+    lines = comparison.quantized(written).write().split("\n")
     names = ["files/graded", "tatoeba/fra-eng", "tatoeba/eng-fra"]
     assert lines[0].split() == [
         "numbers",

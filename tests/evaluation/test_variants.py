@@ -14,7 +14,7 @@ from psp.core.errors import DataError
 from psp.core.files import write_json
 from psp.evaluation.seeds import summary
 from psp.models.scores import compared_metrics
-from psp.report.variants_table import table
+from psp.report.comparison import variants as table
 
 CONDITIONS = {"confidence": 0.95, "resamples": 100, "seed": 1}
 

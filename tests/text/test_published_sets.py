@@ -18,8 +18,7 @@ LINES = st.lists(st.text(st.characters(blacklist_categories=["Cs"]), min_size=1)
 def test_the_table_has_the_real_sets(psp_data):
     found = {}
     with testsets.StsSource(psp_data / "eval/sts") as source:
-        for name, read in testsets.scored_sets(source, frozenset(["en", "ar", "es", "tr"])):
-            data = read()
+        for name, data in testsets.scored_sets(source, frozenset(["en", "ar", "es", "tr"])):
             key = re.sub(r"^STS (\d+) ", r"sts/\1/", name).replace("SemEval-2017 ", "semeval2017/")
             found[key.replace("STS Benchmark ", "stsb/")] = checksum(data.a, data.b, data.gold)
     for iso3 in set(TATOEBA.values()):

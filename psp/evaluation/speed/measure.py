@@ -17,9 +17,11 @@ from __future__ import annotations
 import contextlib
 import json
 import logging
+import os
+import platform
 import statistics
 import tempfile
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final, cast
 
@@ -27,12 +29,12 @@ import numpy as np
 
 from psp.core.errors import PspError
 from psp.core.files import write_json
-from psp.core.machine import load_averages, usable_cores
+from psp.core.machine import gpu, load_averages, processor, usable_cores, versions
 from psp.core.progress import Progress
-from psp.evaluation.speed.conditions import conditions
-from psp.evaluation.speed.process import Broken, Process
+from psp.core.version import __version__
+from psp.evaluation.speed.process import THREAD_VARIABLES, Broken, Process
 from psp.evaluation.speed.settings import SECTION
-from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing
+from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Ids, Spec, missing
 from psp.models.combined import parts_of
 from psp.models.exports import export
 from psp.models.files import CONFIG
@@ -103,9 +105,9 @@ def measure_speed(
     texts = [text for side in (block.source, block.target) for text in tokenizer.decode(side)]
     streams = [part.ids(texts) for part in parts_of(model)]
     chosen = {REFERENCE, *own, *peers}
-    specs = [spec for spec in SYSTEMS if spec.name in chosen]
-    absent = [{"name": spec.name, "why": why} for spec in specs if (why := missing(spec, model)) is not None]
-    specs = [spec for spec in specs if missing(spec, model) is None]
+    reasons = {spec: missing(spec, model) for spec in SYSTEMS if spec.name in chosen}
+    absent = [{"name": spec.name, "why": why} for spec, why in reasons.items() if why is not None]
+    specs = [spec for spec, why in reasons.items() if why is None]
     before = load_averages()
     with tempfile.TemporaryDirectory(prefix="psp-speed-") as scratch:
         task = Path(scratch)
@@ -121,9 +123,17 @@ def measure_speed(
         total = repeats * (3 * len(specs) * len(parts) + 2 * (len(parts) - 1))
         with Progress("measuring speed", "passes", total) as progress:
             for part in parts:
-                measured = _Part(specs, part, task, folders, progress, absent, len(texts))
-                rows += measured.run(repeats, batch_size, seconds)
-                memory.append({"cores": len(part), "copy": rates(measured.copies, "bytes/s")})
+                with contextlib.ExitStack() as stack:
+                    copying = stack.enter_context(Process("memory", part))
+                    copying.wait()
+                    systems = []
+                    for spec in specs:
+                        folder = str(folders.get(spec.name, ""))
+                        process = stack.enter_context(Process(spec.name, part, folder=folder, task=scratch))
+                        systems.append(_System(spec, process, task, len(texts), batch_size, seconds))
+                    copies = _measured(systems, copying, repeats, progress, absent)
+                rows += [system.row(len(part)) for system in systems]
+                memory.append({"cores": len(part), "copy": rates(copies, "bytes/s")})
             processes = _processes(specs, cores, task, folders, repeats, progress, len(texts))
     # The numbers of the embeddings that a sentence's vector is made of, on average.
     gathered = sum(len(ids) * part.table.dim for part, (ids, _) in zip(parts_of(model), streams, strict=True)) / len(
@@ -141,7 +151,7 @@ def measure_speed(
         "missing": _once(absent),
         "processes": processes,
         "memory": memory,
-        "conditions": conditions(model, texts, streams, batch_size=batch_size, repeats=repeats, load_before=before),
+        "conditions": _conditions(model, texts, streams, batch_size=batch_size, repeats=repeats, load_before=before),
     }
     write_json(out, result)
     for row in rows:
@@ -164,84 +174,58 @@ def _tokenizer(model: TextModel, pairs: Store) -> Tokenizer:
     return tokenizers[0]
 
 
-class _Part:
-    """All systems, bound to the same cores."""
+def _measured(
+    systems: list[_System], memory: Process, repeats: int, progress: Progress, absent: list[dict[str, str]]
+) -> list[float]:
+    """Measure systems in rounds, and return the rates of copying memory, measured in between.
 
-    def __init__(
-        self,
-        specs: list[Spec],
-        cores: list[int],
-        task: Path,
-        folders: dict[str, Path],
-        progress: Progress,
-        absent: list[dict[str, str]],
-        sentences: int,
-    ) -> None:
-        self._specs, self._cores, self._task, self._sentences = specs, cores, task, sentences
-        self._folders, self._progress, self._absent = folders, progress, absent
-        self.copies: list[float] = []
+    Systems other than psp that fail are logged, added to ``absent``, and taken from ``systems``.
+    """
 
-    def run(self, repeats: int, batch_size: int, seconds: float) -> list[dict[str, Any]]:
-        """Measure all systems; return their rows."""
-        with contextlib.ExitStack() as stack:
-            memory = stack.enter_context(Process("memory", self._cores))
-            memory.wait()
-            started = [(spec, stack.enter_context(self._process(spec))) for spec in self._specs]
-            systems = [
-                system
-                for spec, process in started
-                if (system := self._begun(spec, process, batch_size, seconds)) is not None
-            ]
-            for _ in range(repeats):
-                self.copies.append(memory.ask("copy")["rate"])
-                for system in list(systems):
-                    if not self._safely(system.spec, system.round):
-                        systems.remove(system)
-                    self._progress.add(3)
-        return [system.row(len(self._cores)) for system in systems]
+    def each(work: Callable[[_System], None]) -> None:
+        for system in list(systems):
+            try:
+                work(system)
+            except Broken as error:
+                if system.spec.kind == "psp":
+                    raise
+                log.warning("%s", error)
+                absent.append({"name": system.spec.name, "why": str(error)})
+                systems.remove(system)
 
-    def _process(self, spec: Spec) -> Process:
-        return Process(spec.name, self._cores, folder=str(self._folders.get(spec.name, "")), task=str(self._task))
-
-    def _begun(self, spec: Spec, process: Process, batch_size: int, seconds: float) -> _System | None:
-        system = _System(spec, process, self._sentences)
-        return system if self._safely(spec, lambda: system.begin(self._task, batch_size, seconds)) else None
-
-    def _safely(self, spec: Spec, work: Any) -> bool:
-        """Call ``work``; if a system other than psp fails, log it and continue without it."""
-        try:
-            work()
-        except Broken as error:
-            if spec.kind == "psp":
-                raise
-            log.warning("%s", error)
-            self._absent.append({"name": spec.name, "why": str(error)})
-            return False
-        return True
+    each(_System.begin)
+    copied = []
+    for _ in range(repeats):
+        copied.append(memory.ask("copy")["rate"])
+        progress.add(3 * len(systems))
+        each(_System.round)
+    return copied
 
 
 class _System:
     """A system being measured."""
 
-    def __init__(self, spec: Spec, process: Process, sentences: int) -> None:
-        self.spec, self._process, self._sentences = spec, process, sentences
+    def __init__(
+        self, spec: Spec, process: Process, task: Path, sentences: int, batch_size: int, seconds: float
+    ) -> None:
+        self.spec, self._process, self._task, self._sentences = spec, process, task, sentences
+        self._batch_size, self._seconds = batch_size, seconds
         self._passes: dict[str, list[dict[str, float]]] = {"cold": [], "warm": [], "split": [], "forward": []}
         self._why: str | None = None
 
-    def begin(self, task: Path, batch_size: int, seconds: float) -> None:
+    def begin(self) -> None:
         """Load the system for the first time, and prepare it."""
         self._process.wait()
         self._loaded = self._process.ask("load")
-        self._vectors: np.ndarray | None = None
+        self._agreement: float | None = None
         if self.spec.table:
-            path = task / f"{self.spec.name}.npy"
+            path = self._task / f"{self.spec.name}.npy"
             self._process.ask("vectors", out=str(path))
-            self._vectors = np.load(path)
-        if not self.spec.table:
-            self._sentences = self._process.ask("sample", seconds=seconds)["sentences"]
-        prepared = self._process.ask("prepare", batch_size=batch_size)
+            self._agreement = _agreement(np.load(path), np.load(self._task / f"{REFERENCE}.npy"))
+        else:
+            self._sentences = self._process.ask("sample", seconds=self._seconds)["sentences"]
+        prepared = self._process.ask("prepare", batch_size=self._batch_size)
         self._why, self._splits = prepared["why"], prepared["splits"]
-        self._reference = np.load(task / f"{REFERENCE}.npy") if self.spec.table else None
 
     def round(self) -> None:
         """Make a pass of each kind."""
@@ -269,7 +253,7 @@ class _System:
             "dim": self._loaded["dim"],
             "texts_of_a_batch": TEXTS_OF_A_BATCH.get(self.spec.kind),
             "sentences": self._sentences,
-            "agreement": None if self._vectors is None else _agreement(self._vectors, self._reference),
+            "agreement": self._agreement,
             "load_seconds": round(self._loaded["seconds"], 4),
             "resident_bytes": self._loaded["rss"],
             "cold": of("cold"),
@@ -355,6 +339,37 @@ def exported(form: str, model: TextModel, folder: Path) -> None:
         write_json(folder / CONFIG, {"parts": parts})
 
 
+def _conditions(
+    model: TextModel,
+    texts: list[str],
+    streams: Sequence[Ids],
+    *,
+    batch_size: int,
+    repeats: int,
+    load_before: list[float] | None,
+) -> dict[str, Any]:
+    """Collect the conditions, as in speed.json; ``streams`` are the texts' ids and offsets by each part."""
+    parts = parts_of(model)
+    return {
+        "cpu": processor(),
+        "gpu": gpu(),
+        "cores": os.cpu_count(),
+        "usable_cores": len(usable_cores()),
+        "load_before": load_before,
+        "load_after": load_averages(),
+        "threads_limited_by": f"affinity of all threads, and {', '.join(THREAD_VARIABLES)}",
+        "batch_size": batch_size,
+        "repeats": repeats,
+        "dim": model.dim,
+        "vocab_size": sum(part.vocab_size for part in parts),
+        "rows_in_use": sum(len(np.unique(ids)) for ids, _ in streams),
+        "mean_pieces": round(sum(len(ids) for ids, _ in streams) / len(texts), 3),
+        "mean_characters": round(sum(map(len, texts)) / len(texts), 3),
+        "segmented": any(bool(part.config.get("segment")) for part in parts),
+        "versions": {"psp": __version__, "python": platform.python_version(), **versions()},
+    }
+
+
 def _add_gathered(row: dict[str, Any], numbers: float, memory: list[dict[str, Any]]) -> None:
     """Add the bytes of embeddings that the forward pass reads per second, also as a share of the copying speed."""
     row["gathered"] = row["of_copy"] = None
@@ -366,9 +381,8 @@ def _add_gathered(row: dict[str, Any], numbers: float, memory: list[dict[str, An
     row["of_copy"] = round(row["gathered"] / copy, 3)
 
 
-def _agreement(vectors: np.ndarray, reference: np.ndarray | None) -> float:
+def _agreement(vectors: np.ndarray, reference: np.ndarray) -> float:
     """Return the mean cosine of two systems' vectors of the same sentences."""
-    assert reference is not None
     there = vectors.any(axis=1) & reference.any(axis=1)
     return round(float(np.mean(cosines(vectors[there], reference[there]))), 6) if there.any() else 0.0
 

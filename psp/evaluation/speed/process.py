@@ -9,7 +9,6 @@ import subprocess
 import sys
 import tempfile
 from pathlib import Path
-from types import TracebackType
 from typing import Any
 
 from psp.core.errors import PspError
@@ -91,9 +90,7 @@ class Process:
     def __enter__(self) -> Process:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         assert self._process.stdin is not None and self._process.stdout is not None
         if kind is not None:
             self._process.kill()

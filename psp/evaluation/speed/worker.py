@@ -86,11 +86,9 @@ class Worker:
             streams.append((ids, offsets))
         of_texts, of_ids = batches(self.texts, streams, batch_size)
         forward = self.system.forward(of_texts, of_ids)
-        splits = isinstance(self.system, Psp)
-        if isinstance(forward, str):
-            return {"why": forward, "splits": splits}
-        self._forward = forward
-        return {"why": None, "splits": splits}
+        self._forward = None if isinstance(forward, str) else forward
+        why = forward if isinstance(forward, str) else None
+        return {"why": why, "splits": isinstance(self.system, Psp)}
 
     def fresh(self) -> dict[str, Any]:
         """Reload the model with empty caches, after freeing the old one's memory."""
@@ -101,21 +99,17 @@ class Worker:
 
     def text(self) -> dict[str, Any]:
         """Time a pass from texts to vectors."""
-
-        def run() -> None:
-            for start in range(0, len(self.texts), TEXTS_OF_A_CALL):
-                self.system.embed(self.texts[start : start + TEXTS_OF_A_CALL])
-
-        return _timed(run)
+        return self._passed(self.system.embed)
 
     def split(self) -> dict[str, Any]:
         """Time psp's pass from texts to ids, with caches from the pass before."""
-        system = self.system
-        assert isinstance(system, Psp)
+        assert isinstance(self.system, Psp)
+        return self._passed(self.system.split)
 
+    def _passed(self, work: Callable[[list[str]], Any]) -> dict[str, Any]:
         def run() -> None:
             for start in range(0, len(self.texts), TEXTS_OF_A_CALL):
-                system.split(self.texts[start : start + TEXTS_OF_A_CALL])
+                work(self.texts[start : start + TEXTS_OF_A_CALL])
 
         return _timed(run)
 

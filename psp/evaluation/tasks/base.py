@@ -13,7 +13,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, BinaryIO, ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from psp.core import named
 from psp.core.errors import ConfigError, DataError
@@ -21,8 +21,7 @@ from psp.core.files import sha256
 from psp.core.settings import Setting
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.testsets import StsSet
-from psp.text.lines import read_lines
+from psp.evaluation.testsets import StsSet, read_text
 
 #: Units of metrics: a correlation, times 100; a share or an error rate, in %.
 CORRELATION, PERCENT = "correlation x 100", "%"
@@ -217,7 +216,7 @@ class Task(ABC):
     def path(self, key: str) -> Path:
         """A setting that is a path, one of :attr:`paths`, with ``~/`` and ``${VARIABLE}`` expanded."""
         assert key in self.paths, key
-        return Path(os.path.expandvars(self.settings[key])).expanduser()
+        return expanded(self.settings[key])
 
     @classmethod
     def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
@@ -314,45 +313,31 @@ def make(settings: Mapping[str, Any], place: str = "task") -> Task:
     return Task.classes[kind](settings, place)
 
 
-def lines(path: Path | str, encoding: str = "utf-8") -> list[str]:
-    r"""Read a test set's lines, ending in ``\n`` or ``\r\n``, with or without a byte-order mark.
+def expanded(path: str) -> Path:
+    """A path of a setting, with ``~/`` and ``${VARIABLE}`` expanded."""
+    return Path(os.path.expandvars(path)).expanduser()
+
+
+def lines(path: Path, encoding: str = "utf-8") -> list[str]:
+    """Read a test set's lines, as :func:`psp.evaluation.testsets.read_text` does.
 
     Raises:
-        DataError: the file cannot be read, is not in the encoding, or has no lines.
+        DataError: as there, or the file has no lines.
     """
-    path = Path(path)
-    try:
-        with path.open("rb") as stream:
-            stripped = [line.rstrip("\r") for line in _decoded(stream, path, encoding)]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    if not stripped:
+    if not (text := read_text(path, encoding)):
         raise DataError("is empty", path)
-    stripped[0] = stripped[0].removeprefix("\ufeff")
-    return stripped
-
-
-def _decoded(stream: BinaryIO, path: Path, encoding: str) -> Iterator[str]:
-    if encoding == "utf-8":
-        yield from read_lines(stream, path)
-        return
-    for number, line in enumerate(stream, start=1):
-        try:
-            yield line.rstrip(b"\n").decode(encoding)
-        except UnicodeDecodeError as error:
-            raise DataError(f"not {encoding} (a byte {line[error.start]:#04x})", path, number) from None
+    return text
 
 
 def columns(
-    path: Path, wanted: Sequence[str | int], *, header: bool, at_least: int | None = None, encoding: str = "utf-8"
+    path: Path, wanted: Sequence[str | int], *, header: bool, encoding: str = "utf-8"
 ) -> Iterator[tuple[int, list[str]]]:
     """Yield the line numbers and chosen columns of a tab-separated file; quotation marks are part of the text.
 
     Args:
         path: the file.
-        wanted: names (with a header) or numbers of columns.
+        wanted: names (with a header) or numbers of columns; a line may have more than these need.
         header: whether the first line names the columns.
-        at_least: how many columns a line must have; default: as many as the header, or as ``wanted`` needs.
         encoding: of the file.
 
     Raises:
@@ -367,23 +352,12 @@ def columns(
         places, number = [known.index(str(name)) for name in wanted], 2
     else:
         places = [int(one) for one in wanted]
-    least = max(places) + 1 if at_least is None else at_least
+    least = max(places) + 1
     for line, row in enumerate(rows, start=number):
         cells = row.split("\t")
         if len(cells) < least:
             raise DataError(f"{len(cells)} columns instead of {least}, separated by tabs", path, line)
         yield line, [cells[place] for place in places]
-
-
-def sentence(text: str, path: Path, line: int) -> str:
-    """A sentence that is not empty.
-
-    Raises:
-        DataError: it is.
-    """
-    if not text.strip():
-        raise DataError("an empty sentence", path, line)
-    return text
 
 
 def embedded(scorer: Scorer, texts: Sequence[str]) -> Floats:

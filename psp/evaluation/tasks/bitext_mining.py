@@ -18,7 +18,8 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.settings import Setting, list_of, text
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, embedded, sentence
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, embedded
+from psp.evaluation.testsets import sentence
 from psp.models.similarity import unit
 
 

@@ -9,7 +9,7 @@ scikit-learn's ``StratifiedKFold`` with SentEval's seed, 1111.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
@@ -22,7 +22,8 @@ from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.settings import Setting, choice, integer, text
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, lines, sentence
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, lines
+from psp.evaluation.testsets import sentence
 
 REGULARISATION = [2.0**t for t in range(-2, 4)]
 FOLDS = 10
@@ -78,49 +79,32 @@ class Classification(Task):
         if self.settings["layout"] == "polarity":
             if self.settings["train"] or self.settings["dev"]:
                 raise ConfigError(f"{self.place}: layout polarity is cross-validated; leave out `train` and `dev`")
-            return [Path(f"{self.path('path')}.{end}") for end in self._ends]
+            return [Path(f"{self.path('path')}.{end}") for end in self.settings["labels"].split()]
         if self.settings["dev"] and not self.settings["train"]:
             raise ConfigError(f"{self.place}: `dev` needs `train`")
         return [self.path(key) for key in ("path", "train", "dev") if self.settings[key]]
-
-    @property
-    def _ends(self) -> list[str]:
-        ends: list[str] = self.settings["labels"].split()
-        return ends
 
     @cached_property
     def parts(self) -> list[splits.Items]:
         """The items to score, then those of the training and the development part, if any."""
         if self.settings["layout"] == "polarity":
-            return [self._polarity()]
-        return [self._read(path) for path in self.files()]
+            return [splits.items_of(self.path("path"), self._polarity())]
+        return [splits.items_of(path, self._rows(path)) for path in self.files()]
 
-    def _polarity(self) -> splits.Items:
+    def _polarity(self) -> Iterator[tuple[int, tuple[str, ...], str]]:
         # Blank lines are kept: MPQA and CR have some, and their published sizes count them.
-        items = splits.Items([], [], [], self.path("path"))
-        for end, path in zip(self._ends, self.files(), strict=True):
+        for end, path in zip(self.settings["labels"].split(), self.files(), strict=True):
             for line, row in enumerate(lines(path, self.settings["encoding"]), start=1):
-                items.texts.append((row.strip(),))
-                items.labels.append(end)
-                items.lines.append(line)
-        return items
+                yield line, (row.strip(),), end
 
-    def _read(self, path: Path) -> splits.Items:
-        items = splits.Items([], [], [], path)
-        for line, label, texts in self._rows(path):
-            items.texts.append(texts)
-            items.labels.append(label)
-            items.lines.append(line)
-        return items
-
-    def _rows(self, path: Path) -> Iterator[tuple[int, str, tuple[str, ...]]]:
+    def _rows(self, path: Path) -> Iterator[tuple[int, tuple[str, ...], str]]:
         layout, encoding = self.settings["layout"], self.settings["encoding"]
         if layout in COLUMNS:
             wanted, header = COLUMNS[layout]
             for line, (label, *texts) in columns(path, wanted, header=header, encoding=encoding):
                 if layout in WITH_F1 and label not in ("0", "1"):
                     raise DataError(f"the label {label!r} is neither 0 nor 1", path, line)
-                yield line, label, tuple(sentence(one, path, line).strip() for one in texts)
+                yield line, tuple(sentence(one, path, line).strip() for one in texts), label
             return
         for line, row in enumerate(lines(path, encoding), start=1):
             if layout == "sst" and "\t" in row:
@@ -130,23 +114,18 @@ class Classification(Task):
             if not words.strip() or not label.strip():
                 expected = "`text \\t label` or `label text`" if layout == "sst" else "`label text`"
                 raise DataError(f"no {expected}", path, line)
-            yield line, label.partition(":")[0] if layout == "trec" else label.strip(), (words.strip(),)
+            yield line, (words.strip(),), label.partition(":")[0] if layout == "trec" else label.strip()
 
     def sentences(self) -> Iterator[str]:
         for texts in self.parts[0].texts:
             yield from filter(None, texts)
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
-        from psp.evaluation import probes
-
         # The training part determines the labels.
         order = [1, 0, 2][: len(self.parts)] if len(self.parts) > 1 else [0]
         names, numbers = splits.numbered([self.parts[place] for place in order])
         labels = [numbers[order.index(place)] for place in range(len(self.parts))]
-        features = [
-            np.asarray(sides[0], np.float32) if len(sides) == 1 else probes.pair_features(*sides)
-            for sides in splits.vectors_of(scorer, self.parts)
-        ]
+        features = splits.features_of(scorer, self.parts)
         with _threads() as each:
             if len(features) == 1:
                 predicted, chosen = _cross_validated(features[0], labels[0], self._folds(labels[0]), each)
@@ -166,7 +145,6 @@ class Classification(Task):
         Raises:
             DataError: no label has enough items.
         """
-        _sklearn()
         from sklearn.model_selection import StratifiedKFold
 
         most = int(np.bincount(labels).max())
@@ -213,52 +191,37 @@ def _cross_validated(vectors: Features, labels: Labels, folds: Any, each: Each) 
 def _chosen(vectors: Features, labels: Labels, dev: Any, each: Each) -> float:
     """The regularisation with the best accuracy on ``dev``, vectors and labels, or over folds; of equals the first."""
 
-    def scores(rows: tuple[Features, Labels, Features, Labels]) -> list[float]:
-        train, known, held, gold = rows
+    def scores(train: Features, known: Labels, held: Features, gold: Labels) -> list[float]:
         return [float((_fitted(train, known, c).predict(held) == gold).mean()) for c in REGULARISATION]
 
+    def of_fold(rows: tuple[Labels, Labels]) -> list[float]:
+        train, held = rows
+        return scores(vectors[train], labels[train], vectors[held], labels[held])
+
     if isinstance(dev, tuple):
-        return REGULARISATION[int(np.argmax(scores((vectors, labels, *dev))))]
-    parts = ((vectors[train], labels[train], vectors[held], labels[held]) for train, held in dev.split(vectors, labels))
-    return REGULARISATION[int(np.argmax(np.mean(list(each(scores, parts)), axis=0)))]
+        return REGULARISATION[int(np.argmax(scores(vectors, labels, *dev)))]
+    return REGULARISATION[int(np.argmax(np.mean(list(each(of_fold, dev.split(vectors, labels))), axis=0)))]
 
 
 def _fitted(vectors: Features, labels: Labels, c: float) -> Any:
-    _sklearn()
     from sklearn.linear_model import LogisticRegression
 
     return LogisticRegression(C=c, max_iter=1000).fit(vectors, labels)
-
-
-def _sklearn() -> None:
-    try:
-        import sklearn  # noqa: F401
-    except ImportError:
-        raise PspError("classification needs scikit-learn: pip install scikit-learn") from None
 
 
 @contextlib.contextmanager
 def _threads() -> Iterator[Each]:
     """A ``map`` with as many threads as the linear algebra has, which in turn gets one each.
 
-    So results do not depend on the number of cores, and ten fits of a few seconds each use all of them.
+    So results do not depend on the number of cores, and ten fits of a few seconds each use all of them. A call takes
+    the rows of a fold and copies these: only as many folds are in memory as there are threads.
     """
-    _sklearn()
-    import sklearn.linear_model  # noqa: F401 (loads what threadpoolctl counts)
+    try:
+        import sklearn.linear_model  # noqa: F401 (loads what threadpoolctl counts)
+    except ImportError:
+        raise PspError("classification needs scikit-learn: pip install scikit-learn") from None
     from threadpoolctl import threadpool_info, threadpool_limits
 
     threads = max((one["num_threads"] for one in threadpool_info()), default=1)
     with threadpool_limits(1), ThreadPoolExecutor(threads) as pool:
-        yield lambda function, items: _mapped(pool, function, items, threads)
-
-
-def _mapped(
-    pool: ThreadPoolExecutor, function: Callable[[Any], Any], items: Iterable[Any], threads: int
-) -> Sequence[Any]:
-    """Map in the items' order, with at most one item per thread at a time: each is a copy of the vectors."""
-    waiting, results = [], []
-    for item in items:
-        waiting.append(pool.submit(function, item))
-        if len(waiting) == threads:
-            results.append(waiting.pop(0).result())
-    return results + [one.result() for one in waiting]
+        yield pool.map

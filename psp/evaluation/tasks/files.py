@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import Any, ClassVar
 
 from psp.core.settings import Setting, table
 from psp.evaluation.scorers import Scorer
-from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources, Task
+from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources, Task, expanded
 from psp.evaluation.tasks.similarity import Similarity, correlations, similarities
 from psp.evaluation.testsets import StsSet, read_file
 from psp.text.published_sets import checksum
@@ -33,7 +32,7 @@ class Files(Task):
         return {"files": dict(sources.files)} if sources.files else None
 
     def files(self) -> list[Path]:
-        return [Path(os.path.expandvars(path)).expanduser() for path in self.settings["files"].values()]
+        return [expanded(path) for path in self.settings["files"].values()]
 
     @cached_property
     def sets(self) -> list[StsSet]:

@@ -6,9 +6,7 @@ That is SentEval's with 50 hidden units: a pair (u, v) enters as [|u - v|, u * v
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from functools import cached_property
-from pathlib import Path
+from collections.abc import Mapping
 from typing import ClassVar
 
 import numpy as np
@@ -16,10 +14,10 @@ import numpy as np
 from psp.core.settings import Setting, choice, integer, text
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Part, Task
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Part
 
 
-class MlpClassification(Task):
+class MlpClassification(splits.Split):
     """Accuracy, the mean over seeds; one part, ``all``."""
 
     kind = "mlp_classification"
@@ -34,26 +32,11 @@ class MlpClassification(Task):
         "accuracy": Measure("share of items with the right label, mean over the seeds", PERCENT)
     }
 
-    def files(self) -> list[Path]:
-        return splits.part_files(self.path("path"), self.settings["layout"])
-
-    @cached_property
-    def parts(self) -> list[splits.Items]:
-        """The training, development and test part."""
-        return [splits.read_items(path, self.settings["layout"]) for path in self.files()]
-
-    def sentences(self) -> Iterator[str]:
-        for texts in self.parts[2].texts:
-            yield from texts
-
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from psp.evaluation import probes
 
         names, labels = splits.numbered(self.parts)
-        features = [
-            sides[0] if len(sides) == 1 else probes.pair_features(*sides)
-            for sides in splits.vectors_of(scorer, self.parts)
-        ]
+        features = splits.features_of(scorer, self.parts)
         seeds = self.settings["seeds"]
         runs = probes.classify(features, labels[:2], hidden=self.settings["hidden"], seeds=seeds)
         right = np.array([100.0 * (one.labels == labels[2]) for one in runs])

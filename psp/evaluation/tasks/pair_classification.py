@@ -19,8 +19,8 @@ from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import average_precision
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, sentence
-from psp.evaluation.testsets import StsSet
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns
+from psp.evaluation.testsets import StsSet, as_set, sentence
 
 
 class PairLayout(NamedTuple):
@@ -41,12 +41,6 @@ LAYOUTS: Mapping[str, PairLayout] = {
         ("entailment_judgment", "sentence_A", "sentence_B"), True, ("NEUTRAL", "CONTRADICTION"), ("ENTAILMENT",)
     ),
 }
-
-
-class ClassifiedPairs(NamedTuple):
-    a: list[str]
-    b: list[str]
-    label: npt.NDArray[np.bool_]
 
 
 class PairClassification(Task):
@@ -77,35 +71,33 @@ class PairClassification(Task):
         return [self.path(key) for key in ("path", "train") if self.settings[key]]
 
     @cached_property
-    def parts(self) -> list[ClassifiedPairs]:
-        """The pairs to score, then those of the training part, if any."""
+    def parts(self) -> list[StsSet]:
+        """The pairs to score, then those of the training part, if any; paraphrases have the score 1, others 0."""
         return [self._read(path) for path in self.files()]
 
-    def _read(self, path: Path) -> ClassifiedPairs:
+    def _read(self, path: Path) -> StsSet:
         layout = LAYOUTS[self.settings["layout"]]
-        rows: list[tuple[bool, str, str]] = []
+        rows = []
         for line, (label, a, b) in columns(path, layout.columns, header=layout.header):
             if label not in layout.paraphrases + layout.others:
                 known = " nor ".join(layout.others + layout.paraphrases)
                 raise DataError(f"the label {label!r} is neither {known}", path, line)
-            rows.append((label in layout.paraphrases, sentence(a, path, line), sentence(b, path, line)))
+            rows.append((float(label in layout.paraphrases), sentence(a, path, line), sentence(b, path, line)))
         if len({label for label, _, _ in rows}) < 2:
             raise DataError("all labels are the same; both kinds of pairs are needed", path)
-        labels, sources, targets = zip(*rows, strict=True)
-        return ClassifiedPairs(list(sources), list(targets), np.array(labels))
+        return as_set(self.place, rows, path)
 
     def sentences(self) -> Iterator[str]:
         yield from self.parts[0].a
         yield from self.parts[0].b
 
     def judged(self) -> StsSet:
-        part = self.parts[0]
-        return StsSet(self.place, part.a, part.b, part.label.astype(np.float64))
+        return self.parts[0]
 
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         cosines = [np.asarray(scorer.pairwise(part.a, part.b), np.float64) for part in self.parts]
-        label, x = self.parts[0].label, cosines[0]
-        threshold = best_threshold(cosines[-1], self.parts[-1].label)
+        label, x = self.parts[0].gold > 0, cosines[0]
+        threshold = best_threshold(cosines[-1], self.parts[-1].gold > 0)
         precision = Metric(
             100 * average_precision(x, label),
             100 * average_precisions(draw.counts(len(x)), x, label),

@@ -7,19 +7,17 @@ protocol as published; the report counts them.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from functools import cached_property
-from pathlib import Path
 from typing import ClassVar
 
 import numpy as np
 
 from psp.core.settings import Setting, choice, text
-from psp.evaluation import bootstrap
-from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks import splits
-from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Part
+from psp.evaluation.tasks.similarity import correlation, mean
 from psp.evaluation.testsets import read_score
 
 #: Soft labels have no others.
@@ -27,10 +25,11 @@ SCORES = [0.0, 5.0]
 _LAYOUTS = [name for name, about in splits.LAYOUTS.items() if about.score is not None]
 
 
-class Relatedness(Task):
+class Relatedness(splits.Split):
     """Correlations of predicted with human scores, the mean over seeds; one part, ``all``."""
 
     kind = "relatedness"
+    scores = True
     help = "a regression from frozen vectors of pairs to human scores (SentEval, as in Dadas 2022)"
     declared: ClassVar[Mapping[str, Setting]] = {
         "path": text(at_least=1, help="the folder of the training, development and test part; scores are 0 to 5"),
@@ -42,14 +41,6 @@ class Relatedness(Task):
         "pearson": Measure("Pearson's correlation, mean over the seeds", CORRELATION),
     }
 
-    def files(self) -> list[Path]:
-        return splits.part_files(self.path("path"), self.settings["layout"])
-
-    @cached_property
-    def parts(self) -> list[splits.Items]:
-        """The training, development and test part."""
-        return [splits.read_items(path, self.settings["layout"], scores=True) for path in self.files()]
-
     @cached_property
     def gold(self) -> list[Floats]:
         """The scores of each part, float64 (pairs,)."""
@@ -59,21 +50,19 @@ class Relatedness(Task):
         rows = zip(part.labels, part.lines, strict=True)
         return np.array([read_score(score, part.path, line, SCORES) for score, line in rows], np.float64)
 
-    def sentences(self) -> Iterator[str]:
-        for texts in self.parts[2].texts:
-            yield from texts
-
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         from psp.evaluation import probes
 
         gold, test = self.gold, self.gold[2]
-        features = [probes.pair_features(*sides) for sides in splits.vectors_of(scorer, self.parts)]
+        features = splits.features_of(scorer, self.parts)
         seeds = self.settings["seeds"]
         runs = probes.relate(features, gold[:2], seeds=seeds)
-        counts, predicted = draw.counts(len(test)), [one.scores for one in runs]
+        counts = draw.counts(len(test))
         figures, values = {}, {}
         for name in self.metrics:
-            figures[name], values[name] = _mean(name, predicted, test, counts)
+            of_seeds = [correlation(name, one.scores, test, counts) for one in runs]
+            figures[name] = mean(of_seeds)
+            values[name] = [round(one.value, 4) for one in of_seeds if one.value is not None]
         further = {
             "train_items": len(gold[0]),
             "dev_items": len(gold[1]),
@@ -88,19 +77,3 @@ class Relatedness(Task):
             **splits.also_in_training(self.parts[0], self.parts[2]),
         }
         return {"all": Part(len(test), figures, further)}
-
-
-def _mean(name: str, predicted: list[Floats], gold: Floats, counts: bootstrap.Counts) -> tuple[Metric, list[float]]:
-    """The mean over seeds of a correlation, with its resamples, and the value of each seed."""
-    from scipy import stats  # not at Snakemake's every start: it takes a second
-
-    for scores in predicted:
-        if (why := no_correlation(scores, gold)) is not None:
-            return Metric(None, why=why), []
-    if name == "spearman":
-        values = [100 * float(stats.spearmanr(scores, gold).statistic) for scores in predicted]
-        resampled = [100 * bootstrap.spearman(counts, scores, gold) for scores in predicted]
-    else:
-        values = [100 * float(stats.pearsonr(scores, gold).statistic) for scores in predicted]
-        resampled = [100 * bootstrap.pearson(counts, scores, gold) for scores in predicted]
-    return Metric(float(np.mean(values)), np.mean(resampled, axis=0)), [round(value, 4) for value in values]

@@ -16,6 +16,7 @@ import numpy as np
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.settings import Setting, choice, list_of, text
+from psp.evaluation.metrics import retrieved
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Part, Task
 from psp.evaluation.testsets import read_tatoeba
@@ -100,12 +101,10 @@ class Retrieval(Task):
 
 
 def _part(similarity: Floats, candidates: list[str], draw: BootstrapSpec) -> Part:
-    nearest = np.argmax(similarity, axis=1)
-    right = nearest == np.arange(len(nearest))
+    nearest, wrong, duplicates = retrieved(similarity, candidates)
     # A class has one query, so its recall is 0 or 1, and its precision 1 / (how many queries found it).
-    f1 = np.where(right, 2 / (1 + np.bincount(nearest, minlength=len(nearest))), 0.0)
-    duplicates = sum(candidates[nearest[row]] == candidates[row] for row in np.flatnonzero(~right))
-    figures = {"error": draw.mean(100.0 * ~right), "f1": draw.mean(100 * f1)}
+    f1 = np.where(~wrong, 2 / (1 + np.bincount(nearest, minlength=len(nearest))), 0.0)
+    figures = {"error": draw.mean(np.where(wrong, 100.0, 0.0)), "f1": draw.mean(100 * f1)}
     return Part(len(nearest), figures, {"duplicates": duplicates})
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any, ClassVar
 
-from psp.core.settings import Setting, list_of, text
+from psp.core.settings import Setting, list_of
 from psp.evaluation import testsets
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources
@@ -21,7 +21,7 @@ class SemEval2017(OfArchive):
     order = 2
     help = "semantic textual similarity within and across languages, as published for SemEval-2017"
     declared: ClassVar[Mapping[str, Setting]] = {
-        "path": text(at_least=1, help="the archive or folder of STS sets"),
+        **OfArchive.declared,
         "languages": list_of(items={"type": "string"}, at_least=1, help="the tracks in these languages are scored"),
     }
     metrics = Similarity.metrics

@@ -6,7 +6,7 @@ One file is one data set. A folder is scored in both usual ways: the mean over i
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
 from typing import Any, ClassVar
@@ -18,8 +18,8 @@ from psp.core.settings import Setting, choice, list_of, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task, columns, sentence
-from psp.evaluation.testsets import StsSet, read_score
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task, columns
+from psp.evaluation.testsets import StsSet, as_set, read_score, sentence
 
 #: Columns of score and sentences, whether the file has a header, and the range of scores.
 LAYOUTS: Mapping[str, tuple[tuple[str | int, ...], bool, list[float] | None]] = {
@@ -76,10 +76,7 @@ class Similarity(Task):
             (read_score(score, path, line, limits), sentence(a, path, line), sentence(b, path, line))
             for line, (score, a, b) in columns(path, wanted, header=header)
         ]
-        if not rows:
-            raise DataError("no scored pairs", path)
-        gold, a, b = zip(*rows, strict=True)
-        return StsSet(path.stem, list(a), list(b), np.array(gold, dtype=np.float64))
+        return as_set(path.stem, rows, path)
 
     def sentences(self) -> Iterator[str]:
         for data in self.sets:
@@ -95,33 +92,47 @@ class Similarity(Task):
             (data, np.asarray(scorer.pairwise(data.a, data.b), np.float64), draw.counts(len(data), data.name))
             for data in self.sets
         ]
-        parts = {data.name: _correlations(x, data.gold, counts) for data, x, counts in scored}
+        parts = {data.name: Part(len(x), correlations(x, data.gold, counts)) for data, x, counts in scored}
         if len(scored) > 1:
-            parts["mean"] = _mean(list(parts.values()))
+            of_sets = list(parts.values())
+            figures = {
+                name: mean([part.metrics[name] for part in of_sets], "a data set has no correlation")
+                for name in self.metrics
+            }
+            parts["mean"] = Part(sum(part.items for part in of_sets), figures)
             x, gold = np.concatenate([x for _, x, _ in scored]), np.concatenate([data.gold for data, _, _ in scored])
-            parts["together"] = _correlations(x, gold, np.hstack([counts for _, _, counts in scored]))
+            counts = np.hstack([counts for *_, counts in scored])
+            parts["together"] = Part(len(x), correlations(x, gold, counts))
         return parts
 
 
-def _correlations(x: Floats, gold: Floats, counts: bootstrap.Counts) -> Part:
-    return Part(len(x), correlations(x, gold, counts))
-
-
-def correlations(x: Floats, gold: Floats, counts: bootstrap.Counts) -> dict[str, Metric]:
-    """Pearson's and Spearman's correlation of a system's similarities with gold scores, float64 (pairs,).
+def correlation(name: str, x: Floats, gold: Floats, counts: bootstrap.Counts) -> Metric:
+    """The correlation ``pearson`` or ``spearman`` of a system's similarities with gold scores, float64 (pairs,).
 
     Args:
         counts: resamples of the pairs.
     """
     from scipy import stats  # not at Snakemake's every start: it takes a second
 
-    why = no_correlation(x, gold)
-    if why is not None:
-        return {name: Metric(None, why=why) for name in Similarity.metrics}
-    return {
-        "pearson": Metric(100 * float(stats.pearsonr(x, gold).statistic), 100 * bootstrap.pearson(counts, x, gold)),
-        "spearman": Metric(100 * float(stats.spearmanr(x, gold).statistic), 100 * bootstrap.spearman(counts, x, gold)),
-    }
+    if (why := no_correlation(x, gold)) is not None:
+        return Metric(None, why=why)
+    if name == "pearson":
+        return Metric(100 * float(stats.pearsonr(x, gold).statistic), 100 * bootstrap.pearson(counts, x, gold))
+    return Metric(100 * float(stats.spearmanr(x, gold).statistic), 100 * bootstrap.spearman(counts, x, gold))
+
+
+def correlations(x: Floats, gold: Floats, counts: bootstrap.Counts) -> dict[str, Metric]:
+    """Both, by name."""
+    return {name: correlation(name, x, gold, counts) for name in Similarity.metrics}
+
+
+def mean(metrics: Sequence[Metric], why: str | None = None) -> Metric:
+    """The mean of figures, also in each resample; undefined if one is, for its reason or another one."""
+    for one in metrics:
+        if one.value is None:
+            return Metric(None, why=why or one.why)
+    of_all: list[Any] = [[one.value for one in metrics], [one.resampled for one in metrics]]
+    return Metric(float(np.mean(of_all[0])), np.mean(of_all[1], axis=0))
 
 
 def similarities(scorer: Scorer, data: StsSet) -> Floats:
@@ -134,16 +145,3 @@ def similarities(scorer: Scorer, data: StsSet) -> Floats:
     if scores.shape != (len(data),) or not np.isfinite(scores).all():
         raise ValueError(f"a scorer must give {len(data)} finite numbers for {data.name}")
     return scores
-
-
-def _mean(parts: list[Part]) -> Part:
-    figures = {}
-    for name in Similarity.metrics:
-        metrics: list[Any] = [part.metrics[name] for part in parts]
-        if any(one.value is None for one in metrics):
-            figures[name] = Metric(None, why="a data set has no correlation")
-        else:
-            figures[name] = Metric(
-                float(np.mean([one.value for one in metrics])), np.mean([one.resampled for one in metrics], axis=0)
-            )
-    return Part(sum(part.items for part in parts), figures, {})

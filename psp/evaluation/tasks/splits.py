@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from functools import cached_property
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -12,7 +13,8 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.settings import list_of
 from psp.evaluation.scorers import Floats, Scorer, distinct
-from psp.evaluation.tasks.base import columns, embedded, lines, sentence
+from psp.evaluation.tasks.base import Task, columns, embedded, lines
+from psp.evaluation.testsets import sentence
 from psp.text.keys import normalised_keys
 
 #: The parts, in the order used throughout this module.
@@ -74,6 +76,32 @@ class Items(NamedTuple):
     path: Path
 
 
+def items_of(path: Path, rows: Iterable[tuple[int, tuple[str, ...], str]]) -> Items:
+    """The items of a file, from their lines, texts and labels or scores."""
+    every = list(rows)
+    return Items([texts for _, texts, _ in every], [label for *_, label in every], [line for line, *_ in every], path)
+
+
+class Split(Task):
+    """A task whose set is a folder with the three parts; not itself a kind of task."""
+
+    kind = ""
+    scores: ClassVar[bool] = False
+    """Whether its items have scores rather than labels."""
+
+    def files(self) -> list[Path]:
+        return part_files(self.path("path"), self.settings["layout"])
+
+    @cached_property
+    def parts(self) -> list[Items]:
+        """The training, development and test part."""
+        return [read_items(path, self.settings["layout"], scores=self.scores) for path in self.files()]
+
+    def sentences(self) -> Iterator[str]:
+        for texts in self.parts[2].texts:
+            yield from texts
+
+
 def layout_help(names: Sequence[str]) -> str:
     """A description of the layouts, for the settings of a task."""
     return "; ".join(f"{name}: {LAYOUTS[name].help}" for name in names)
@@ -102,11 +130,8 @@ def read_items(path: Path, layout: str, *, scores: bool = False) -> Items:
     Raises:
         DataError: the file is missing, empty or malformed (file and line are named).
     """
-    about, items = LAYOUTS[layout], Items([], [], [], path)
-    for line, texts, label in _rows(path, about, about.score if scores else about.label):
-        items.texts.append(texts)
-        items.labels.append(label)
-        items.lines.append(line)
+    about = LAYOUTS[layout]
+    items = items_of(path, _rows(path, about, about.score if scores else about.label))
     if not items.texts:
         raise DataError("has only a header", path)
     return items
@@ -136,6 +161,20 @@ def vectors_of(scorer: Scorer, parts: Sequence[Items]) -> list[tuple[Floats, ...
     vectors = embedded(scorer, texts)
     arrays = iter(vectors[one] for one in np.split(rows, np.cumsum([len(side) for side in sides])[:-1]))
     return [tuple(next(arrays) for _ in part.texts[0]) for part in parts]
+
+
+def features_of(scorer: Scorer, parts: Sequence[Items]) -> list[npt.NDArray[np.float32]]:
+    """What a classifier reads of each part, a row per item: its vector, or the features of a pair's two vectors.
+
+    Raises:
+        Unsupported: the system has no vectors.
+    """
+    from psp.evaluation import probes
+
+    return [
+        np.asarray(sides[0], np.float32) if len(sides) == 1 else probes.pair_features(*sides)
+        for sides in vectors_of(scorer, parts)
+    ]
 
 
 def also_in_training(train: Items, test: Items) -> dict[str, int]:

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from collections.abc import Iterator
 
-from psp.core.settings import Setting, text
 from psp.evaluation import testsets
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources
@@ -20,12 +18,7 @@ class StsBenchmark(OfArchive):
     kind = "stsb"
     order = 3
     help = "the STS Benchmark, in English"
-    declared: ClassVar[Mapping[str, Setting]] = {"path": text(at_least=1, help="the archive or folder of STS sets")}
     metrics = Similarity.metrics
-
-    @classmethod
-    def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
-        return {"path": sources.sts} if sources.sts is not None and "en" in sources.languages else None
 
     @classmethod
     def skipped(cls, sources: Sources) -> Iterator[tuple[str, str]]:

@@ -7,20 +7,18 @@ from real errors.
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar
 
 import numpy as np
-import numpy.typing as npt
 
 from psp.core.settings import Setting, table
 from psp.evaluation import testsets
 from psp.evaluation.bootstrap import wilson
-from psp.evaluation.metrics import count_errors, wrong
+from psp.evaluation.metrics import retrieved
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Sources, Task
+from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Sources, Task, expanded
 from psp.text.languages import name_of_set
 from psp.text.published_sets import checksum
 
@@ -65,11 +63,8 @@ class Tatoeba(Task):
                 yield f"Tatoeba {iso3}-eng", f"not a language of this model: {', '.join(missing)}"
 
     def _paths(self) -> dict[str, tuple[Path, Path]]:
-        expanded = {
-            language: [Path(os.path.expandvars(path)).expanduser() for path in paths]
-            for language, paths in self.settings["sets"].items()
-        }
-        return {language: (paths[0], paths[1]) for language, paths in expanded.items()}
+        sets = self.settings["sets"]
+        return {language: (expanded(own), expanded(english)) for language, (own, english) in sets.items()}
 
     def files(self) -> list[Path]:
         return [path for paths in self._paths().values() for path in paths]
@@ -86,33 +81,18 @@ class Tatoeba(Task):
             iso3 = testsets.tatoeba_code(language) or language
             foreign, english = testsets.read_tatoeba(*paths)
             self.sums[f"{self.kind}/{iso3}"] = checksum(foreign, english)
-            both = {
-                direction: _direction(
-                    *nearest, draw.counts_of_set(len(foreign), f"tatoeba/{direction}"), direction, iso3
-                )
-                for direction, nearest in search(scorer, foreign, english, iso3).items()
-            }
+            similarity = scorer.cross(foreign, english)
+            sides = {f"{iso3}-eng": (similarity, english), f"eng-{iso3}": (similarity.T, foreign)}  # query's first
+            both = {direction: _direction(*side, draw, direction, iso3) for direction, side in sides.items()}
             parts |= both
             means[iso3] = _mean(both, f"Tatoeba, {name_of_set(iso3)}, both directions")
         return {**parts, **means, "mean": _mean(means, "Tatoeba, mean of the languages")} if parts else {}
 
 
-def search(
-    scorer: Scorer, foreign: list[str], english: list[str], iso3: str
-) -> dict[str, tuple[tuple[int, int, int], npt.NDArray[np.bool_]]]:
-    """Each direction's errors, duplicates and pairs, and wrong queries, bool (pairs,); the query's language first."""
-    similarity = scorer.cross(foreign, english)
-    return {
-        f"{iso3}-eng": (count_errors(similarity, english), wrong(similarity)),
-        f"eng-{iso3}": (count_errors(similarity.T, foreign), wrong(similarity.T)),
-    }
-
-
-def _direction(
-    counted: tuple[int, int, int], is_wrong: npt.NDArray[np.bool_], counts: Any, direction: str, iso3: str
-) -> Part:
-    errors, duplicates, pairs = counted
-    resampled: Floats = 100 * (counts @ is_wrong.astype(np.float64)) / len(is_wrong)
+def _direction(similarity: Floats, texts: list[str], draw: BootstrapSpec, direction: str, iso3: str) -> Part:
+    _, wrong, duplicates = retrieved(similarity, texts)
+    pairs, errors = len(texts), int(wrong.sum())
+    resampled = 100 * (draw.counts_of_set(pairs, f"tatoeba/{direction}") @ wrong.astype(np.float64)) / pairs
     metric = Metric(100 * errors / pairs, resampled, interval=wilson(errors, pairs))
     return Part(
         pairs,

@@ -17,10 +17,9 @@ import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.core.settings import Setting, choice, text
-from psp.evaluation import bootstrap
-from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
-from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Task, lines
+from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Part, Task, lines
+from psp.evaluation.tasks.similarity import correlation
 from psp.evaluation.testsets import read_score
 
 ALL, COVERED = "all", "covered"
@@ -83,9 +82,7 @@ class WordSimilarity(Task):
                     path,
                     1,
                 )
-        first: list[str] = []
-        second: list[str] = []
-        scores: list[float] = []
+        read = []
         for line, row in enumerate(rows[bool(layout.header) :], start=1 + bool(layout.header)):
             cells = row.split("\t")
             if len(cells) != layout.columns:
@@ -94,12 +91,11 @@ class WordSimilarity(Task):
                 raise DataError("a word is missing", path, line)
             if line == 1 and (other := _with_header(cells)):
                 raise DataError(f"a header; write `layout: {other}`, or remove it", path, line)
-            first.append(cells[0].strip())
-            second.append(cells[1].strip())
-            scores.append(read_score(cells[layout.score], path, line))
-        if not scores:
+            read.append((cells[0].strip(), cells[1].strip(), read_score(cells[layout.score], path, line)))
+        if not read:
             raise DataError("has only a header", path)
-        return first, second, np.array(scores, np.float64)
+        first, second, scores = zip(*read, strict=True)
+        return list(first), list(second), np.array(scores, np.float64)
 
     @property
     def pairs(self) -> list[tuple[str, str]]:
@@ -115,11 +111,13 @@ class WordSimilarity(Task):
     def score(self, scorer: Scorer, draw: BootstrapSpec) -> dict[str, Part]:
         first, second, gold = self.data
         similarity, covered = _similarities(scorer, first, second)
-        parts = {ALL: _part(similarity, gold, draw)}
-        if covered.any():
-            parts[COVERED] = _part(similarity[covered], gold[covered], draw)
-        further = {"covered": int(covered.sum())}
-        return {name: Part(one.items, one.metrics, further, own_items=name == COVERED) for name, one in parts.items()}
+        further, parts = {"covered": int(covered.sum())}, {}
+        for name, rows in {ALL: np.ones_like(covered), COVERED: covered}.items():
+            if items := int(rows.sum()):
+                counts = draw.counts(items, ALL)  # the same for both parts of a system that covers all
+                figure = correlation("spearman", similarity[rows], gold[rows], counts)
+                parts[name] = Part(items, {"spearman": figure}, further, own_items=name == COVERED)
+        return parts
 
 
 def _with_header(cells: list[str]) -> str | None:
@@ -137,13 +135,3 @@ def _similarities(scorer: Scorer, a: list[str], b: list[str]) -> tuple[Floats, n
         covered = both[: len(a)] & both[len(a) :]
         return np.where(covered, similarity, 0.0), covered
     return similarity, np.ones(len(a), bool)
-
-
-def _part(similarity: Floats, gold: Floats, draw: BootstrapSpec) -> Part:
-    from scipy import stats  # not at Snakemake's every start: it takes a second
-
-    if why := no_correlation(similarity, gold):
-        return Part(len(gold), {"spearman": Metric(None, why=why)}, {})
-    counts = draw.counts(len(gold), ALL)  # the same for both parts of a system that covers all
-    value = 100 * float(stats.spearmanr(similarity, gold).statistic)
-    return Part(len(gold), {"spearman": Metric(value, 100 * bootstrap.spearman(counts, similarity, gold))}, {})

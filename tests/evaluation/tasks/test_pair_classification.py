@@ -107,7 +107,7 @@ def test_polish_sets_have_labels_of_three_kinds(tmp_path: Path) -> None:
     for layout, rows, expected in (("sick", sick, [True, False, False]), ("ppc", ppc, [True, True, False])):
         entry = {"task": "pair_classification", "layout": layout, "path": str(write(tmp_path / layout, rows))}
         (part,) = make(entry).parts
-        assert part.label.tolist() == expected * 10
+        assert part.gold.tolist() == expected * 10
         assert part.a == [a for _, a, _ in rows_of(30, 1)] and part.b == [b for _, _, b in rows_of(30, 1)]
     write(tmp_path / "ppc", [*ppc, "a\tb\t4"])
     with pytest.raises(DataError, match="ppc, line 32: the label '4' is neither 3 nor 1 nor 2"):
