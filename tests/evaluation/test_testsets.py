@@ -6,7 +6,7 @@ import zipfile
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
@@ -197,19 +197,28 @@ def test_the_released_sets_have_their_known_sizes():
 sentence = odd_text.map(lambda text: text.replace("\n", " ").replace("\t", " ").strip("\r")).filter(str.strip)
 
 
-@given(st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), sentence, sentence), min_size=1))
-def test_any_sentences_of_a_users_file_come_back(tmp_path_factory, rows):
+#: A byte-order mark, which some editors write at the start of a file.
+MARK = "\ufeff"
+
+
+@given(
+    st.lists(st.tuples(st.floats(allow_nan=False, allow_infinity=False), sentence, sentence), min_size=1), st.booleans()
+)
+def test_any_sentences_of_a_users_file_come_back(tmp_path_factory, rows, marked):
     path = tmp_path_factory.mktemp("mine") / "mine.tsv"
-    path.write_bytes("".join(f"{score!r}\t{a}\t{b}\n" for score, a, b in rows).encode())
+    text = "".join(f"{score!r}\t{a}\t{b}\n" for score, a, b in rows)
+    path.write_bytes(((MARK if marked else "") + text).encode())
     data = testsets.read_file(path)
     assert data.name == "mine.tsv" and len(data) == len(rows)
     assert [*zip(data.gold.tolist(), data.a, data.b, strict=True)] == rows
 
 
-@given(st.lists(st.tuples(sentence, sentence), min_size=1))
-def test_any_sentences_of_tatoeba_come_back(tmp_path_factory, rows):
+@given(st.lists(st.tuples(sentence, sentence), min_size=1), st.booleans())
+def test_any_sentences_of_tatoeba_come_back(tmp_path_factory, rows, marked):
+    assume(marked or not any(side.startswith(MARK) for side in rows[0]))
     foreign, english = ([side.strip("\r") for side in sides] for sides in zip(*rows, strict=True))
-    paths = write_tatoeba(tmp_path_factory.mktemp("tatoeba"), "\n".join(foreign).encode(), "\n".join(english).encode())
+    files = (((MARK if marked else "") + "\n".join(side)).encode() for side in (foreign, english))
+    paths = write_tatoeba(tmp_path_factory.mktemp("tatoeba"), *files)
     assert testsets.read_tatoeba(*paths) == (foreign, english)
 
 
