@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from psp.core.jit import compiled
 from psp.text.characters import MARK, SPACE, _kinds
-from psp.text.encoded import Encoded
+from psp.text.encoded import Encoded, offsets_of
 from psp.text.vocabulary import Lookup
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the 64-bit FNV-1a hash
@@ -53,8 +53,7 @@ class WordLookup(Lookup):
         self._bytes = np.full(256, _SEVERAL, np.uint8)
         self._bytes[:128], self._bytes[_TEXT_END[0]] = classes[:128], _END
         letters = [word.encode() for word in words]
-        self._places = np.zeros(len(words) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, letters), np.int64, len(words)), out=self._places[1:])
+        self._places = offsets_of([len(word) for word in letters])
         self._letters = _buffer([b"".join(letters)])
         # The key of each word, in the order of the words: the frequent ones, which come first, stay in the cache.
         self._keys = np.zeros((len(words) + 1, 2), np.uint64)
@@ -94,9 +93,7 @@ class Trigrams(Lookup):
 def _code_points(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """The code points of all texts, uint32, and the bounds of each text, int64 (texts + 1,)."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    ends = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
-    return codes, ends
+    return codes, offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
 
 
 def _buffer(texts: Sequence[bytes]) -> npt.NDArray[np.uint8]:
