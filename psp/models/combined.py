@@ -138,21 +138,7 @@ class CombinedModel(TextModel):
         checked_prompts(self.config)
 
     @classmethod
-    def load(
-        cls,
-        folder: Path | str,
-        *,
-        dtype: str | None = None,
-        dim: int | None = None,
-        threads: int = 1,
-        accelerate: bool | str | None = None,
-    ) -> Self:
-        """Load a combination's folder; arguments and errors as for :meth:`StaticModel.load`.
-
-        ``dim`` is refused (ValueError): the first dimensions are those of the first parts, and the others would be
-        cut away. Values of ``accelerate`` for LSTMs apply to the parts that are LSTMs.
-        """
-        folder = Path(folder)
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
         config = read_config(folder)
         path = folder / CONFIG
         if (join := encoder_kind(config)) not in (CONCAT, ADD):
@@ -193,7 +179,7 @@ class CombinedModel(TextModel):
             raise DataError(f"encoder: {error}; copy the model's folder again", path) from None
         if model.dim != config["dim"]:
             raise DataError(f"dim is {config['dim']}, but the parts have {model.dim}; copy the folder again", path)
-        return model.quantized(dtype, dim)
+        return model
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"

@@ -230,7 +230,7 @@ class StateBlock:
 
     def __init__(self, table: EmbeddingMatrix, sentences: Encoded) -> None:
         used, ids = np.unique(sentences.ids, return_inverse=True)
-        self.embeddings, self.ids = table.gather(used), ids.ravel()
+        self.embeddings, self.ids = table.rows(used), ids.ravel()
         self.starts, self.lengths = sentences.offsets[:-1], np.diff(sentences.offsets)
 
 

@@ -73,33 +73,9 @@ class StaticModel(TokenModel):
         checked_prompts(self.config)
 
     @classmethod
-    def load(
-        cls,
-        folder: Path | str,
-        *,
-        dtype: str | None = None,
-        dim: int | None = None,
-        threads: int = 1,
-        accelerate: bool | str | None = None,
-    ) -> Self:
-        """Load a model's folder. The embedding matrix is memory-mapped: processes that load it share its memory.
-
-        Args:
-            folder: the folder.
-            dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
-            dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs.
-            threads: as for the class.
-            accelerate: as for the class.
-
-        Raises:
-            DataError: a file is missing, damaged, of another version, or does not fit the others.
-            PspError: the model needs a segmenter that is not installed.
-            ValueError: ``dtype`` or ``dim`` is not available; or as for the class.
-        """
-        folder = Path(folder)
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
         config, table, tokenizer, contextual = read_model(folder)
-        model = cls(table, tokenizer, config, threads=threads, accelerate=accelerate, contextual=contextual)
-        return model.quantized(dtype, dim)
+        return cls(table, tokenizer, config, threads=threads, accelerate=accelerate, contextual=contextual)
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"

@@ -40,7 +40,7 @@ from psp.models.interface import checked_prompts
 from psp.models.table import EmbeddingMatrix
 from psp.models.token_model import TokenModel
 from psp.models.trust import runs_psp_alone
-from psp.text.encoded import Encoded
+from psp.text.encoded import Encoded, offsets_of
 from psp.text.tokenizer import Folder, Tokenizer
 
 log = logging.getLogger(__name__)
@@ -98,9 +98,7 @@ class TransformerTokenizer(Tokenizer):
                 features = self._module.preprocess(texts[start : start + TOKENIZED])
             inside = features["attention_mask"].bool().numpy()
             ids += [row[mask] for row, mask in zip(features["input_ids"].numpy(), inside, strict=True)]
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(one) for one in ids], out=offsets[1:])
-        return Encoded(np.concatenate(ids or [np.zeros(0)]).astype(np.int32), offsets)
+        return Encoded(np.concatenate(ids or [np.zeros(0)]).astype(np.int32), offsets_of([len(one) for one in ids]))
 
     def kept(self, whole: Encoded) -> Encoded:
         """All ids: a transformer has a vector for unknown ones too."""
@@ -222,22 +220,7 @@ class TransformerModel(TokenModel):
         self._accelerator = Accelerator(False, self.tokenizer.fast)
 
     @classmethod
-    def load(
-        cls,
-        folder: Path | str,
-        *,
-        dtype: str | None = None,
-        dim: int | None = None,
-        threads: int = 1,
-        accelerate: bool | str | None = None,
-    ) -> Self:
-        """Load a transformer's folder; raises the errors of :meth:`psp.models.static.StaticModel.load`.
-
-        Raises:
-            ValueError: ``dtype`` or ``dim`` is given: a transformer is not quantized.
-            PspError: sentence-transformers is not installed.
-        """
-        folder = Path(folder)
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
         config = read_config(folder)
         if encoder_kind(config) != TRANSFORMER:
             raise DataError("not a transformer; load it with psp.load_model", folder)
@@ -248,7 +231,7 @@ class TransformerModel(TokenModel):
             model = cls(load_library_model(folder), config, threads=threads, accelerate=accelerate)
         if model.dim != config["dim"]:
             raise DataError(f"dim is {config['dim']}, but its vectors have {model.dim}; copy the folder again", folder)
-        return model.quantized(dtype, dim)
+        return model
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
