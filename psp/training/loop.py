@@ -9,7 +9,7 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import torch
 
@@ -227,12 +227,13 @@ def _run(job: Training) -> TrainReport:
             raise ConfigError(
                 "init_from, init_vectors and init_encoder: not available for encoders that are trained together"
             )
-        distilled = None
+        source, objective, taught = read, None, dict[str, Any]()
         if job.teacher is not None:
-            distilled = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
+            source, objective, about = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
+            taught = {"teacher": about}
         group = None
         if ProcessGroup.wanted():
-            if distilled is not None:
+            if taught:
                 raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
             group = ProcessGroup.join(device)
             stack.callback(group.leave)
@@ -266,7 +267,7 @@ def _run(job: Training) -> TrainReport:
                 "model": model_config,
                 **({"encoder": own} if len(own) > 1 else {}),
                 **({"parts": joint.started_from(own)} if make_encoder is None else {}),
-                **({} if distilled is None else {"teacher": distilled.about}),
+                **taught,
                 "development data": getattr(development, "sha256", ""),
                 **job.identity,
             },
@@ -283,8 +284,6 @@ def _run(job: Training) -> TrainReport:
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         resume = None if checkpoint is None else (checkpoint.state["records"], checkpoint.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
-        objective = None if distilled is None else distilled.loss
-        source = read if distilled is None else distilled.pairs
         sampling = language_sampling(pairs, settings.language_sampling)
         trainer = Trainer(
             source, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective, sampling
@@ -298,7 +297,7 @@ def _run(job: Training) -> TrainReport:
             "settings": settings.as_dict(),
             "title": find(settings.objective).title(settings.as_dict()),
             **({"encoder": own} if len(own) > 1 else {}),
-            **({} if distilled is None else {"teacher": distilled.about}),
+            **taught,
             "device": device.type,
             "threads": job.threads,
             "processes": 1 if group is None else group.size,
@@ -317,7 +316,7 @@ def _run(job: Training) -> TrainReport:
         }
         if first:
             if isinstance(development, Development):
-                _keep(trained, kept)
+                trained.load_state_dict(kept)
                 scorers = _scorers(trained, tokenizer, model_config)
                 final = development.final(*scorers, candidate_vectors(trained, read, job.candidates))
                 log.info("kept weights: score %.2f, standard error %.2f", final["score"], final["standard_error"])
@@ -337,14 +336,6 @@ def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> Developmen
     return development_set
 
 
-class _Distilled(NamedTuple):
-    """Pairs with their teacher's rows, the loss, and train.json's entry about the teacher."""
-
-    pairs: DistilledPairs
-    loss: Loss
-    about: dict[str, Any]
-
-
 def _distilled(
     file: Path,
     teaching: TeacherSettings | Mapping[str, Any] | None,
@@ -352,7 +343,8 @@ def _distilled(
     read: PairSource,
     tokenizer: Tokenizer,
     settings: TrainSettings,
-) -> _Distilled:
+) -> tuple[DistilledPairs, Loss, dict[str, Any]]:
+    """Pairs with their teacher's rows, the loss, and train.json's entry about the teacher."""
     wanted = TeacherSettings.of(teaching)
     targets = DistillationTargets(file)
     targets.check(pairs, tokenizer, wanted)
@@ -367,7 +359,7 @@ def _distilled(
     log.info("taught by %s: %d sentences, %s", wanted.encoder, len(targets), wanted.loss)
     known = {key: targets.about[key] for key in ("identity", "languages", "dim", "distinct")}
     about = {**wanted.as_dict(), **known, "taught": len(targets), "sha256": sha256(file)}
-    return _Distilled(distilled, loss, about)
+    return distilled, loss, about
 
 
 def choose_device(name: str) -> torch.device:
@@ -404,10 +396,3 @@ def _scorers(
     config = {**config, "unknown_alone": True}
     raw, prepared = (encoder.embedder(tokenizer, keys) for keys in (config, {**config, "segment": {}}))
     return EmbeddingScorer(raw), EmbeddingScorer(prepared)
-
-
-def _keep(encoder: Encoder, weights: Mapping[str, Any]) -> None:
-    """Give an encoder the weights to keep, perhaps from an earlier step."""
-    with torch.no_grad():
-        for name, weight in encoder.state_dict().items():
-            weight.copy_(weights[name])

@@ -276,9 +276,7 @@ class Trainer:
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
         """With ``precision: mixed``, matrix products use bfloat16; weights and their gradients stay float32."""
-        if self.settings.precision == "float32":
-            return contextlib.nullcontext()
-        return torch.autocast(self._device.type, torch.bfloat16)
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=self.settings.precision == "mixed")
 
     def _set_learning_rate(self, pairs: int) -> float:
         """Set the learning rates for a step on this many pairs; return that of the encoder's first parameters."""

@@ -27,6 +27,10 @@ class Encoder(Protocol):
         """The weights by name, sharing their memory."""
         ...
 
+    def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> Any:
+        """Copy such weights into its own."""
+        ...
+
     def encode(self, sentences: Encoded) -> Tensor:
         """Vectors with dropout off and without a gradient, shape (sentences, dim)."""
         ...

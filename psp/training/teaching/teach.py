@@ -105,7 +105,7 @@ def teach(
         identity = identity_of(encoder, settings.encoder)
         embedded = _Blocks(encoder, identity, settings, cache / identity[:32])
         with atomic(out) as temporary, temporary.open("w+b") as file:
-            dim = embedded.dim(order[:BLOCK])
+            dim = int(embedded(order[:BLOCK]).shape[1])
             shapes = {"vectors": ("F16", (len(order), dim)), "rows": ("I32", (seen, 2))}
             among = min(settings.among, len(order) - 1) if settings.in_neighbourhoods else 0
             if among:
@@ -162,10 +162,6 @@ class _Blocks:
     def __init__(self, encoder: TextEncoder, identity: str, settings: TeacherSettings, folder: Path) -> None:
         self._encoder, self._settings, self._folder = encoder, settings, folder
         self._key = f"{identity} {settings.precision}".encode()
-
-    def dim(self, sentences: Sequence[str]) -> int:
-        """The vectors' number of dimensions, by the first block."""
-        return int(self(sentences).shape[1])
 
     def __call__(self, sentences: Sequence[str]) -> Vectors:
         path = self._folder / f"{self._digest(sentences)}.npy"

@@ -27,7 +27,6 @@ from psp.training.transformer.settings import TransformerSettings, check_shared
 if TYPE_CHECKING:
     from psp.core.schemas.training import TransformerReport
     from psp.training.loop import DevelopmentSet
-    from psp.training.process_group import ProcessGroup
     from psp.training.teaching.targets import DistillationTargets
 
 log = logging.getLogger(__name__)
@@ -157,7 +156,8 @@ def _run(job: TransformerTraining) -> TransformerReport:
         stack.enter_context(torch_state(job.threads))
         group = None
         if ProcessGroup.wanted():
-            group = _join(device)
+            place = f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" else device
+            group = ProcessGroup.join(torch.device(place), PATIENCE)
             stack.callback(group.leave)
         first = group is None or group.rank == 0
         if first:
@@ -248,19 +248,6 @@ def _run(job: TransformerTraining) -> TransformerReport:
         del dataset
         (train_dir / "pairs.arrow").unlink(missing_ok=True)
     return cast("TransformerReport", {**report, **times, "resumed_at": outcome["resumed_at"]})
-
-
-def _join(device: str) -> ProcessGroup:
-    """Join the processes that torchrun has started; the others wait for process 0 longer than torch's default."""
-    import torch
-
-    from psp.training.process_group import ProcessGroup
-
-    place = torch.device(device, int(os.environ["LOCAL_RANK"])) if device == "cuda" else torch.device(device)
-    if device == "cuda":
-        torch.cuda.set_device(place)
-    torch.distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=PATIENCE)
-    return ProcessGroup(place)
 
 
 def _about(targets: DistillationTargets) -> dict[str, Any]:
