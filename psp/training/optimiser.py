@@ -240,14 +240,8 @@ class DenseAdam(torch.optim.Adam):
     (torch.set_flush_denormal would not suffice: it affects only threads started after it.)
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-    ) -> None:
-        super().__init__(params, lr=lr, betas=betas, eps=eps, fused=True)
+    def __init__(self, params: Iterable[Any], **settings: Any) -> None:
+        super().__init__(params, **settings, fused=True)
         self._buffers: dict[Tensor, Tensor] = {}
         self._steps = 0
 
