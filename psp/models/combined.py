@@ -127,12 +127,16 @@ class CombinedModel(TextModel):
             raise ValueError("weights are for parts that are scaled to length 1; leave them out")
         if join == ADD and len({part.dim for part in self.parts}) > 1:
             raise ValueError(f"vectors of {' and '.join(str(part.dim) for part in self.parts)} dimensions have no sum")
-        shared = {key: self.parts[0].config.get(key) for key in _SHARED if _agree(self.parts, key)}
+        shared = {}
+        for key in _SHARED:
+            first, *others = (part.config.get(key) for part in self.parts)
+            if first is not None and all(other == first for other in others):
+                shared[key] = first
         languages = dict.fromkeys(code for part in self.parts for code in part.config.get("languages") or [])
         self.config = {
             "languages": list(languages),
             "recipe": None,
-            **{key: value for key, value in shared.items() if value is not None},
+            **shared,
             **(config or {}),
         }
         checked_prompts(self.config)
@@ -379,10 +383,6 @@ def _flattened(part: TextModel, weight: float) -> list[tuple[StaticModel, float]
     if not isinstance(part, StaticModel) or type(part)._pool is not StaticModel._pool:
         raise DataError(f"{type(part).__name__}: models of this class cannot be combined; psp does not know its files")
     return [(part, weight)]
-
-
-def _agree(parts: Sequence[StaticModel], key: str) -> bool:
-    return all(part.config.get(key) == parts[0].config.get(key) for part in parts)
 
 
 def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[dict[str, np.ndarray]]:

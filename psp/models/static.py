@@ -17,7 +17,7 @@ import sentencepiece
 
 from psp.core.errors import PspError
 from psp.models.accelerate import Accelerator, accelerated
-from psp.models.folder import OURS, checked_table, read_model, save_model
+from psp.models.folder import OURS, checked_table, read_contextual, read_folder, save_model
 from psp.models.interface import checked_prompts
 from psp.models.lstm import Lstm
 from psp.models.table import EmbeddingMatrix
@@ -74,7 +74,8 @@ class StaticModel(TokenModel):
 
     @classmethod
     def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
-        config, table, tokenizer, contextual = read_model(folder)
+        config, table, tokenizer, others = read_folder(folder)
+        contextual = read_contextual(config, table, others, folder)
         return cls(table, tokenizer, config, threads=threads, accelerate=accelerate, contextual=contextual)
 
     def __repr__(self) -> str:

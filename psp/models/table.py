@@ -231,13 +231,6 @@ def usable(values: np.ndarray) -> bool:
     return not values.size or (float(values.min()) >= -LARGEST and float(values.max()) <= LARGEST)
 
 
-def _check_header(path: Path) -> None:
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-    if (most := limits().header_bytes) < length:
-        raise DataError(f"a header of {length:,} bytes, where {most:,} are allowed (limits.header_bytes)", path)
-
-
 _POPULATE_READ = 22  # Linux 5.14 and later; Python 3.11 has no constant for it
 _FORMATS = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 
@@ -252,11 +245,12 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
         DataError: the file does not exist, or is truncated or damaged.
     """
     try:
-        _check_header(path)
-        with safetensors.safe_open(path, framework="numpy") as file:  # checks the header and the file's length
-            names = list(file.keys())
         with path.open("rb") as raw:
             length = int.from_bytes(raw.read(8), "little")
+            if (most := limits().header_bytes) < length:
+                raise DataError(f"a header of {length:,} bytes, where {most:,} are allowed (limits.header_bytes)", path)
+            with safetensors.safe_open(path, framework="numpy") as file:  # checks the header and the file's length
+                names = list(file.keys())
             header = json.loads(raw.read(length))
             mapped = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:

@@ -167,7 +167,8 @@ class ContextualEncoder:
         lengths = np.diff(encoded.offsets)
         out[lengths == 0] = 0
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
-        with _torch_threads(self.threads), torch.inference_mode(), self._cast():
+        cast = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
+        with _torch_threads(self.threads), torch.inference_mode(), cast:
             for start in range(0, len(order), BATCH):
                 rows = order[start : start + BATCH]
                 part = encoded.take(rows)
@@ -182,11 +183,6 @@ class ContextualEncoder:
             "a transformer has no token vectors whose mean is the sentence's vector; for its last layer, load the "
             'folder in SentenceTransformer and write output_value="token_embeddings" there'
         )
-
-    def _cast(self) -> contextlib.AbstractContextManager[Any]:
-        import torch
-
-        return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
 
 
 class TransformerModel(TokenModel):
@@ -278,12 +274,14 @@ def load_library_model(folder: Path | str) -> Any:
     Raises:
         PspError: sentence-transformers is not installed, or cannot load the folder.
     """
-    library = import_library()
-    import torch
-
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError:
+        raise PspError(f"transformers need the package sentence-transformers: {EXTRA}") from None
     try:
         with quiet():
-            return library.SentenceTransformer(
+            return SentenceTransformer(
                 str(folder),
                 device="cpu",
                 local_files_only=True,
@@ -313,19 +311,6 @@ def quiet() -> Iterator[None]:
         said.set_verbosity(before)
         if bars:
             said.enable_progress_bar()
-
-
-def import_library() -> Any:
-    """Import sentence-transformers.
-
-    Raises:
-        PspError: it is not installed.
-    """
-    try:
-        import sentence_transformers
-    except ModuleNotFoundError:
-        raise PspError(f"transformers need the package sentence-transformers: {EXTRA}") from None
-    return sentence_transformers
 
 
 def save_transformer(
