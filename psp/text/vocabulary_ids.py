@@ -18,7 +18,6 @@ import numpy.typing as npt
 from psp.core.jit import compiled
 from psp.text.characters import MARK, SPACE, _kinds
 from psp.text.encoded import Encoded, offsets_of
-from psp.text.vocabulary import Lookup
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the 64-bit FNV-1a hash
 _MIXERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -34,7 +33,7 @@ _THREE = np.int64((1 << 63) - 1)
 _CHARACTER = np.int64(21)
 
 
-class WordLookup(Lookup):
+class WordLookup:
     """Words; see :func:`psp.text.word_tokenizer.split_words`.
 
     Args:
@@ -60,7 +59,7 @@ class WordLookup(Lookup):
         self._short, self._long = (np.zeros(_slots(len(words)), np.int32) for _ in range(2))
         _place_words(self._letters, self._letters.view(np.uint64), self._places, self._keys, self._short, self._long)
 
-    def find(self, texts: Sequence[str]) -> Encoded:
+    def __call__(self, texts: Sequence[str]) -> Encoded:
         buffer = _buffer([text.encode() for text in texts])
         # No word is shorter than a byte.
         ids, offsets = np.empty(len(buffer), np.int32), np.empty(len(texts) + 1, np.int64)
@@ -71,7 +70,7 @@ class WordLookup(Lookup):
         return Encoded(ids[:count].copy(), offsets)
 
 
-class Trigrams(Lookup):
+class Trigrams:
     """Trigrams; see :func:`psp.text.trigram_tokenizer.trigrams`."""
 
     def __init__(self, trigrams: Sequence[str]) -> None:
@@ -82,7 +81,7 @@ class Trigrams(Lookup):
         self._values = np.zeros(len(self._keys), np.int32)
         _place_trigrams(codes, self._keys, self._values)
 
-    def find(self, texts: Sequence[str]) -> Encoded:
+    def __call__(self, texts: Sequence[str]) -> Encoded:
         codes, ends = _code_points(texts)
         # There is a trigram for each character at most.
         ids, offsets = np.empty(len(codes), np.int32), np.empty(len(ends), np.int64)
