@@ -254,15 +254,6 @@ class CombinedModel(TextModel):
                 np.multiply(unit(own[some]), np.float32(math.sqrt(weight)), out=place[some])
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """Return a combination of smaller parts, or itself if nothing changes.
-
-        Args:
-            dtype: as for :meth:`StaticModel.quantized`, for each part.
-            dim: None, or the number of dimensions that the model has.
-
-        Raises:
-            ValueError: ``dtype`` is not available; or ``dim`` is another, since whole parts would be cut away.
-        """
         if dim not in (None, self.dim):
             raise ValueError(
                 f"dim is {dim}, but the first dimensions of a combination are those of its first parts alone; cut the "
@@ -277,14 +268,6 @@ class CombinedModel(TextModel):
         return made
 
     def save(self, folder: Path | str) -> dict[str, Any]:
-        """Write the combination as a folder; the same parts and weights give the same bytes.
-
-        Returns:
-            The complete config.
-
-        Raises:
-            DataError: an embedding matrix is not finite, or the folder cannot be written.
-        """
         folder = Path(folder)
         entries: list[dict[str, Any]] = []
         tensors: dict[str, np.ndarray] = {}
@@ -293,7 +276,8 @@ class CombinedModel(TextModel):
             if not part.table.finite():
                 raise DataError(f"part {number} holds values that are not numbers below 1e15; it was not saved", folder)
             files = part.tokenizer.contents()
-            keys, others = _saved_encoder(part)
+            own = part.contextual
+            keys, others = ({"kind": MEAN}, {}) if own is None else (own.keys(), own.tensors())
             config = {key: value for key, value in part.config.items() if key not in OURS}
             entries.append({"weight": weight, **described(part.table, part.tokenizer, config, sums(files), keys)})
             tensors |= {f"parts.{number}.{name}": one for name, one in {**table_tensors(part.table), **others}.items()}
@@ -394,8 +378,3 @@ def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[
             raise DataError(f"holds {name}, which is in none of the {parts} parts; copy the model's folder again", path)
         by_part[int(number)][own] = tensor
     return by_part
-
-
-def _saved_encoder(part: StaticModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A part's encoder as in config.json, and its tensors other than the embedding matrix."""
-    return ({"kind": MEAN}, {}) if part.contextual is None else (part.contextual.keys(), part.contextual.tensors())

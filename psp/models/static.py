@@ -103,15 +103,6 @@ class StaticModel(TokenModel):
         return self.tokenizer
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """Return a model with a smaller embedding matrix of the same pieces, or itself if nothing changes.
-
-        Args:
-            dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
-            dim: the number of leading dimensions to keep (default: all).
-
-        Raises:
-            ValueError: ``dtype`` or ``dim`` is not available; an LSTM needs all dimensions of its embeddings.
-        """
         if self.contextual is not None and dim not in (None, self.dim):
             raise ValueError(
                 f"dim is {dim}, but this model's {self.contextual.kind.upper()} needs all dimensions of its "

@@ -79,7 +79,8 @@ class TextModel(SentenceEncoder):
 
         Args:
             dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
-            dim: the number of leading dimensions to keep (default: all).
+            dim: the number of leading dimensions to keep (default: all). An LSTM needs all of its embeddings, a
+                combination all its parts, and a transformer is neither converted nor cut.
 
         Raises:
             ValueError: ``dtype`` or ``dim`` is not available.
@@ -93,7 +94,7 @@ class TextModel(SentenceEncoder):
             The complete config.
 
         Raises:
-            DataError: it cannot be written.
+            DataError: an embedding matrix is not finite, or the folder cannot be written.
         """
 
     @abc.abstractmethod

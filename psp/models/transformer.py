@@ -245,11 +245,6 @@ class TransformerModel(TokenModel):
             raise ValueError(f"max_seq_length is {value}: it was fixed in training, at {self.max_seq_length}")
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """Return the model itself.
-
-        Raises:
-            ValueError: another ``dtype`` or ``dim`` is requested.
-        """
         if dtype not in (None, self.dtype) or dim not in (None, self.dim):
             raise ValueError(
                 f"dtype={dtype}, dim={dim}: a transformer is not quantized or cut; on processors with bfloat16 "
