@@ -161,7 +161,6 @@ class Training:
             settings=settings,
             development=DevelopmentFiles.configured(inputs, params["development"]),
             candidates=params["development"]["candidates"],
-            threads=job["threads"],
             model_config={
                 "languages": languages,
                 "lower_case": params["lower_case"],
@@ -177,13 +176,10 @@ class Training:
             piece_vectors=Path(own[0]) if own else None,
             checkpoints=CheckpointSchedule(**job["checkpoint"]),
             identity={"code": code},
-            warn_pairs=job["warn_pairs"],
             encoder=encoder,
             teacher=Path(teacher[0]) if teacher else None,
             teaching=params["teaching"],
-            processes=job["processes"],
-            gpus=job["gpus"],
-            nodes=job["nodes"],
+            **{key: job[key] for key in ("threads", "warn_pairs", "processes", "gpus", "nodes")},
             **folders,
         )
 

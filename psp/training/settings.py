@@ -58,10 +58,10 @@ class TrainSettings(CheckedSettings):
     )
     objective: str = field.choice(
         "infonce",
-        objectives.names,
+        objectives.OBJECTIVES.keys,
         recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
         tunable=True,
-        help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.registered()),
+        help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.OBJECTIVES.values()),
     )
     candidates: str = field.choice(
         "batch",

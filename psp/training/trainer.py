@@ -152,14 +152,8 @@ class Trainer:
         """After :meth:`run`, compare the loss of the final weights with the untrained ones'.
 
         Both are computed on the first mini-batch, with the same noise. (The last mini-batches' losses would tell
-        nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) See
-        :func:`psp.training.divergence.check_learnt`.
-
-        Args:
-            refuse: divergence is an error; otherwise, and always after only a few steps, it is a warning.
-
-        Raises:
-            PspError: training diverged.
+        nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) For
+        ``refuse`` and errors see :func:`psp.training.divergence.check_learnt`.
         """
         assert self.first_loss is not None
         equal = self._objective.of_equal_vectors(len(self._first_rows()))

@@ -20,7 +20,7 @@ from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json, write_json
 from psp.core.settings import Section, Setting, integer, list_of
-from psp.training.objectives import find, mines, registered
+from psp.training.objectives import OBJECTIVES, find, mines
 from psp.training.schedule import megabatch_size
 from psp.training.settings import TrainSettings
 
@@ -50,7 +50,7 @@ def unused(train: Mapping[str, Any]) -> frozenset[str]:
         read |= MINING
     if train["average"] >= 2:
         read |= AVERAGE
-    some_read = [objective.reads for objective in registered()]
+    some_read = [objective.reads for objective in OBJECTIVES.values()]
     return MINING.union(AVERAGE, *some_read, *INIT.values(), *SCHEDULE.values()) - read
 
 

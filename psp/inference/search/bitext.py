@@ -290,11 +290,8 @@ def mine_files(
 
 
 def _vectors(model: TextModel, file: LineFile, dtype: np.dtype, work: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    distinct: list[np.ndarray] = []
-
     def blocks(first: int) -> Iterator[IndexBlock]:
-        distinct.append(_distinct(file, work))
-        return embedded(model, file, first, distinct[0])
+        return embedded(model, file, first, _distinct(file, work))
 
     return write_vectors(work, name, model.dim, dtype, file, blocks)
 

@@ -113,14 +113,11 @@ class TransformerTraining:
             params["base"],
             settings={**params["train"], **own},
             development=DevelopmentFiles.configured(inputs, params["development"]),
-            threads=job["threads"],
             seed=seed,
             model_config={"languages": list(params["languages"]), "recipe": params["recipe"]},
             identity={"code": code},
             teacher=Path(inputs.teacher[0]) if inputs.teacher else None,
-            processes=job["processes"],
-            gpus=job["gpus"],
-            nodes=job["nodes"],
+            **{key: job[key] for key in ("threads", "processes", "gpus", "nodes")},
             **folders,
         )
 
