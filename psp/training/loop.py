@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
 from psp.evaluation.development import Development, DevelopmentFiles
-from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.evaluation.scorers import EmbeddingScorer
 from psp.pairs import data_warnings
 from psp.pairs.encoded_pairs import PairSource
 from psp.pairs.text_pairs import open_source
@@ -46,17 +46,6 @@ if TYPE_CHECKING:
     from psp.core.schemas.training import TrainReport
 
 log = logging.getLogger(__name__)
-
-
-class DevelopmentSet(Protocol):
-    """Data that selects the best weights; :class:`psp.evaluation.development.Development` is one such class.
-
-    If it has an attribute ``sha256``, training does not resume from a checkpoint with another value.
-    """
-
-    def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> Mapping[str, Any]:
-        """Return a mapping with ``score``, larger is better; ``heldout_scorer`` is for text already segmented."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -100,7 +89,7 @@ class Training:
     out_dir: Path | None
     train_dir: Path
     settings: TrainSettings | Mapping[str, Any]
-    development: DevelopmentSet | DevelopmentFiles | None
+    development: Development | DevelopmentFiles | None
     _: KW_ONLY
     threads: int
     model_config: Mapping[str, Any]
@@ -188,8 +177,6 @@ def _run(job: Training) -> TrainReport:
     settings = TrainSettings.of(job.settings)
     model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
     init_from, init_vectors = job.init_from, job.init_vectors
-    if job.threads < 1:
-        raise ConfigError(f"threads: {job.threads} is not allowed; at least 1")
     kind = (job.encoder or {"kind": "mean"})["kind"]
     make_encoder = None if kind == JOINT else kinds.find(kind).make
     own = kinds.checked_encoder(job.encoder)
@@ -324,7 +311,7 @@ def _run(job: Training) -> TrainReport:
     return cast("TrainReport", report)
 
 
-def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> DevelopmentSet | None:
+def _loaded(development: Development | DevelopmentFiles | None) -> Development | None:
     if not isinstance(development, DevelopmentFiles):
         return development
     development_set = development.load()
@@ -377,7 +364,7 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def _evaluation(development: DevelopmentSet, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
+def _evaluation(development: Development, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
     def evaluate(encoder: Encoder) -> Mapping[str, Any]:
         return development.score(*_scorers(encoder, tokenizer, config))
 

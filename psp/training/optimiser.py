@@ -13,7 +13,7 @@ from __future__ import annotations
 import inspect
 import math
 from collections.abc import Iterable, Sequence
-from typing import Any, Protocol
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,35 +31,6 @@ SWEEP_ROWS = 2048
 # of the second is 1e-18. Left alone, they become subnormal and stay so (0.9 of the smallest rounds to itself), which
 # makes a step 13 times as slow.
 NOTHING = {"exp_avg": 1e-30, "exp_avg_sq": 1e-36}
-
-
-class RowOptimiser(Protocol):
-    """A ``torch.optim.Optimizer`` that may defer updates of rows without a gradient."""
-
-    @property
-    def param_groups(self) -> list[dict[str, Any]]:
-        """Groups of parameters, ``params``, each with its learning rate, ``lr``, which may be changed."""
-        ...
-
-    def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
-        """Bring these rows of a parameter up to date before they are read (None = all rows)."""
-        ...
-
-    def step(self) -> None:
-        """Take one step with the parameters' gradients."""
-        ...
-
-    def zero_grad(self) -> None:
-        """Reset the gradients."""
-        ...
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state, with all rows up to date."""
-        ...
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a state."""
-        ...
 
 
 class _Untraced(torch.optim.Optimizer):
@@ -330,6 +301,10 @@ class JointOptimiser:
             numbers = {number for group in own for number in group["params"]}
             state = {number: values for number, values in state_dict["state"].items() if number in numbers}
             part.load_state_dict({"state": state, "param_groups": own})
+
+
+#: What trains an encoder; it may defer updates of rows without a gradient, until it is told to ``prepare`` them.
+RowOptimiser: TypeAlias = DeferredAdam | DenseAdam | JointOptimiser
 
 
 def rows_and_values(gradient: Tensor) -> tuple[Tensor, Tensor]:

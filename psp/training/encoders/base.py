@@ -18,7 +18,7 @@ from psp.text.tokenizer import Tokenizer
 class Encoder(Protocol):
     """A ``torch.nn.Module`` whose parameters its optimiser moves.
 
-    An optimiser may lag behind on rows of the embedding matrix (:class:`psp.training.optimiser.RowOptimiser`): an
+    An optimiser may lag behind on rows of the embedding matrix (:data:`psp.training.optimiser.RowOptimiser`): an
     encoder has it prepare rows before it reads them. All rows are up to date when :meth:`state_dict` or
     :meth:`embedder` is called.
     """

@@ -20,13 +20,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256, write_json
-from psp.evaluation.development import DevelopmentFiles
+from psp.evaluation.development import Development, DevelopmentFiles
 from psp.training.finished import REPORT, check_unfinished
 from psp.training.transformer.settings import TransformerSettings, check_shared
 
 if TYPE_CHECKING:
     from psp.core.schemas.training import TransformerReport
-    from psp.training.loop import DevelopmentSet
     from psp.training.teaching.targets import DistillationTargets
 
 log = logging.getLogger(__name__)
@@ -70,7 +69,7 @@ class TransformerTraining:
     out_dir: Path | None
     train_dir: Path
     settings: TransformerSettings | Mapping[str, Any]
-    development: DevelopmentSet | DevelopmentFiles | None = None
+    development: Development | DevelopmentFiles | None = None
     _: KW_ONLY
     threads: int
     seed: int = 1
@@ -125,8 +124,6 @@ class TransformerTraining:
 def _run(job: TransformerTraining) -> TransformerReport:
     settings = TransformerSettings.of(job.settings)
     pairs, base, out_dir, train_dir, teacher = Path(job.pairs), job.base, job.out_dir, job.train_dir, job.teacher
-    if job.threads < 1:
-        raise ConfigError(f"threads: {job.threads} is not allowed; at least 1")
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
         raise PspError(f"training a transformer needs {', '.join(missing)}: pip install 'paraphrastic[transformer]'")
     import torch

@@ -39,8 +39,8 @@ from transformers.trainer_callback import PrinterCallback
 from psp.core.errors import PspError
 from psp.core.files import atomic_text, write_json
 from psp.core.progress import Progress
+from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.training.loop import DevelopmentSet
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import StopRequest
 from psp.training.transformer.dataset import LABEL
@@ -107,7 +107,7 @@ class TrainerCheckpoints:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-def score(model: SentenceTransformer, settings: TransformerSettings, development: DevelopmentSet) -> dict[str, Any]:
+def score(model: SentenceTransformer, settings: TransformerSettings, development: Development) -> dict[str, Any]:
     """The development score of a model, which stays in the mode (training or not) that it was in."""
     training = model.training
     model.eval()
@@ -141,7 +141,7 @@ class _Follower(TrainerCallback):
     def __init__(
         self,
         settings: TransformerSettings,
-        development: DevelopmentSet | None,
+        development: Development | None,
         stop: StopRequest,
         folder: Path,
         group: ProcessGroup | None,
@@ -196,7 +196,7 @@ def run(
     settings: TransformerSettings,
     checkpoints: TrainerCheckpoints,
     train_dir: Path,
-    development: DevelopmentSet | None,
+    development: Development | None,
     stop: StopRequest,
     group: ProcessGroup | None = None,
     *,
