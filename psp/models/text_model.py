@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import abc
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
+from psp.core.progress import Progress
 from psp.models.interface import BATCH, SentenceEncoder, as_given, checked_texts
 from psp.models.similarity import fast_cosines, unit
 
@@ -148,13 +149,15 @@ class TextModel(SentenceEncoder):
 
     def _embed(self, texts: list[str], batch_size: int, dim: int, *, normalize: bool, shown: bool) -> np.ndarray:
         vectors = np.empty((len(texts), dim), np.float32)
-        with _bar(shown, len(texts)) as done:
+        with contextlib.ExitStack() as stack:
+            bar = stack.enter_context(Progress("embedding", "sentences", len(texts))) if shown else None
             for part in _batches(len(texts), batch_size):
                 batch = np.empty((len(texts[part]), self.dim), np.float32)
                 self._pool(self._ids(texts[part], part.start), batch)
                 batch = batch[:, :dim]
                 vectors[part] = unit(batch) if normalize else batch
-                done(len(batch))
+                if bar is not None:
+                    bar.add(len(batch))
         return vectors
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -222,14 +225,3 @@ def _vectors(vectors: np.ndarray) -> np.ndarray:
     if rows.ndim != 2:
         raise ValueError(f"vectors of shape {rows.shape}, not (dim,) or (n, dim)")
     return rows
-
-
-@contextlib.contextmanager
-def _bar(shown: bool, total: int) -> Iterator[Callable[[int], None]]:
-    if not shown:
-        yield lambda count: None
-        return
-    from psp.core.progress import Progress
-
-    with Progress("embedding", "sentences", total) as progress:
-        yield progress.add

@@ -76,12 +76,7 @@ class TransformerTokenizer(Tokenizer):
         """The id of everything outside the vocabulary; without one (bytes are pieces), that of padding."""
         tokenizer = self._module.tokenizer
         unknown = tokenizer.unk_token_id
-        return int(self.padding_id if unknown is None else unknown)
-
-    @property
-    def padding_id(self) -> int:
-        """The id that fills up a batch; it is masked."""
-        return int(self._module.tokenizer.pad_token_id or 0)
+        return int((tokenizer.pad_token_id or 0) if unknown is None else unknown)
 
     @property
     def silent_ids(self) -> list[int]:

@@ -185,7 +185,10 @@ def _run(job: Training) -> TrainReport:
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch_state(job.threads))
-        development = _loaded(job.development)
+        development = job.development
+        if isinstance(development, DevelopmentFiles):
+            development = development.load()
+            log.info("development data: %s", development or "none; the last weights are kept")
         tokenizer = as_tokenizer(job.tokenizer)
         pairs = open_source(job.store, tokenizer, model_config["languages"], threads=job.threads)
         stack.enter_context(contextlib.closing(pairs))
@@ -309,14 +312,6 @@ def _run(job: Training) -> TrainReport:
             write_json(train_dir / REPORT, report)
             saved.clear()
     return cast("TrainReport", report)
-
-
-def _loaded(development: Development | DevelopmentFiles | None) -> Development | None:
-    if not isinstance(development, DevelopmentFiles):
-        return development
-    development_set = development.load()
-    log.info("development data: %s", development_set or "none; the last weights are kept")
-    return development_set
 
 
 def _distilled(
