@@ -26,7 +26,7 @@ from psp.training.objectives.base import Objective
 ROOT = Path(__file__).parents[1]
 TOKENIZERS = {name for kind in kinds() for name in (kind, of_kind(kind).name_on_disk())}
 CORPORA = {name for kind in registered() for name in (kind.kind, *kind.makes)}
-NAMES = TOKENIZERS | CORPORA | {"transformer", "concat", "add", "joint"} | {*encoders.names(), *objectives.names()}
+NAMES = TOKENIZERS | CORPORA | {"transformer", "concat", "add", "joint"} | {*encoders.names(), *objectives.OBJECTIVES}
 #: The files of the kinds: what they say of themselves, or what only they use.
 OWN = (
     "psp/config/combination_entries.py", "psp/config/mined_entries.py", "psp/config/transformer_entries.py",

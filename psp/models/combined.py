@@ -127,32 +127,22 @@ class CombinedModel(TextModel):
             raise ValueError("weights are for parts that are scaled to length 1; leave them out")
         if join == ADD and len({part.dim for part in self.parts}) > 1:
             raise ValueError(f"vectors of {' and '.join(str(part.dim) for part in self.parts)} dimensions have no sum")
-        shared = {key: self.parts[0].config.get(key) for key in _SHARED if _agree(self.parts, key)}
+        shared = {}
+        for key in _SHARED:
+            first, *others = (part.config.get(key) for part in self.parts)
+            if first is not None and all(other == first for other in others):
+                shared[key] = first
         languages = dict.fromkeys(code for part in self.parts for code in part.config.get("languages") or [])
         self.config = {
             "languages": list(languages),
             "recipe": None,
-            **{key: value for key, value in shared.items() if value is not None},
+            **shared,
             **(config or {}),
         }
         checked_prompts(self.config)
 
     @classmethod
-    def load(
-        cls,
-        folder: Path | str,
-        *,
-        dtype: str | None = None,
-        dim: int | None = None,
-        threads: int = 1,
-        accelerate: bool | str | None = None,
-    ) -> Self:
-        """Load a combination's folder; arguments and errors as for :meth:`StaticModel.load`.
-
-        ``dim`` is refused (ValueError): the first dimensions are those of the first parts, and the others would be
-        cut away. Values of ``accelerate`` for LSTMs apply to the parts that are LSTMs.
-        """
-        folder = Path(folder)
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
         config = read_config(folder)
         path = folder / CONFIG
         if (join := encoder_kind(config)) not in (CONCAT, ADD):
@@ -193,7 +183,7 @@ class CombinedModel(TextModel):
             raise DataError(f"encoder: {error}; copy the model's folder again", path) from None
         if model.dim != config["dim"]:
             raise DataError(f"dim is {config['dim']}, but the parts have {model.dim}; copy the folder again", path)
-        return model.quantized(dtype, dim)
+        return model
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
@@ -264,15 +254,6 @@ class CombinedModel(TextModel):
                 np.multiply(unit(own[some]), np.float32(math.sqrt(weight)), out=place[some])
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """Return a combination of smaller parts, or itself if nothing changes.
-
-        Args:
-            dtype: as for :meth:`StaticModel.quantized`, for each part.
-            dim: None, or the number of dimensions that the model has.
-
-        Raises:
-            ValueError: ``dtype`` is not available; or ``dim`` is another, since whole parts would be cut away.
-        """
         if dim not in (None, self.dim):
             raise ValueError(
                 f"dim is {dim}, but the first dimensions of a combination are those of its first parts alone; cut the "
@@ -287,14 +268,6 @@ class CombinedModel(TextModel):
         return made
 
     def save(self, folder: Path | str) -> dict[str, Any]:
-        """Write the combination as a folder; the same parts and weights give the same bytes.
-
-        Returns:
-            The complete config.
-
-        Raises:
-            DataError: an embedding matrix is not finite, or the folder cannot be written.
-        """
         folder = Path(folder)
         entries: list[dict[str, Any]] = []
         tensors: dict[str, np.ndarray] = {}
@@ -303,7 +276,8 @@ class CombinedModel(TextModel):
             if not part.table.finite():
                 raise DataError(f"part {number} holds values that are not numbers below 1e15; it was not saved", folder)
             files = part.tokenizer.contents()
-            keys, others = _saved_encoder(part)
+            own = part.contextual
+            keys, others = ({"kind": MEAN}, {}) if own is None else (own.keys(), own.tensors())
             config = {key: value for key, value in part.config.items() if key not in OURS}
             entries.append({"weight": weight, **described(part.table, part.tokenizer, config, sums(files), keys)})
             tensors |= {f"parts.{number}.{name}": one for name, one in {**table_tensors(part.table), **others}.items()}
@@ -395,10 +369,6 @@ def _flattened(part: TextModel, weight: float) -> list[tuple[StaticModel, float]
     return [(part, weight)]
 
 
-def _agree(parts: Sequence[StaticModel], key: str) -> bool:
-    return all(part.config.get(key) == parts[0].config.get(key) for part in parts)
-
-
 def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[dict[str, np.ndarray]]:
     """The tensors of each part, by the names that they have in its own folder."""
     by_part: list[dict[str, np.ndarray]] = [{} for _ in range(parts)]
@@ -408,8 +378,3 @@ def _divided(tensors: Mapping[str, np.ndarray], parts: int, path: Path) -> list[
             raise DataError(f"holds {name}, which is in none of the {parts} parts; copy the model's folder again", path)
         by_part[int(number)][own] = tensor
     return by_part
-
-
-def _saved_encoder(part: StaticModel) -> tuple[dict[str, Any], dict[str, np.ndarray]]:
-    """A part's encoder as in config.json, and its tensors other than the embedding matrix."""
-    return ({"kind": MEAN}, {}) if part.contextual is None else (part.contextual.keys(), part.contextual.tensors())

@@ -20,10 +20,6 @@ VOCABULARY = "vocabulary.txt"
 TRANSFORMER, TRANSFORMER_WEIGHTS = "transformer", "0_Transformer/model.safetensors"
 #: How the names of models on the Hugging Face Hub begin.
 HUB = "hf://"
-#: The files of a mean of sentencepiece embeddings, by content.
-NAMES = {"weights": WEIGHTS, "sentencepiece": SENTENCEPIECE, "config": CONFIG}
-#: The same of a mean of the embeddings of words or trigrams.
-VOCABULARY_NAMES = {"weights": WEIGHTS, "vocabulary": VOCABULARY, "config": CONFIG}
 #: Those files of a transformer that every one has; config.json names the others (:func:`transformer_files`).
 TRANSFORMER_NAMES = {"config": CONFIG, "modules": "modules.json", "weights": TRANSFORMER_WEIGHTS}
 

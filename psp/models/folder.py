@@ -165,18 +165,6 @@ def model_name(folder: Path) -> str:
     return path.parent.name or path.name if path.name == "model" else path.name
 
 
-def read_model(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenizer, lstm.Lstm | None]:
-    """Read the folder of a mean or of an LSTM: its config, its table, memory-mapped, its tokenizer, and the LSTM.
-
-    Raises:
-        DataError: a file is missing, damaged, of another version, or does not fit the others; the tokenizer's kind
-            is unknown, or the encoder is neither a mean nor an LSTM.
-        PspError: its text is segmented, and the segmenter is not installed.
-    """
-    config, table, tokenizer, others = read_folder(folder)
-    return config, table, tokenizer, read_contextual(config, table, others, folder)
-
-
 def read_contextual(
     config: Mapping[str, Any], table: EmbeddingMatrix, tensors: Mapping[str, np.ndarray], folder: Path
 ) -> lstm.Lstm | None:
@@ -198,10 +186,12 @@ def read_contextual(
 
 
 def read_folder(folder: Path) -> tuple[dict[str, Any], EmbeddingMatrix, Tokenizer, dict[str, np.ndarray]]:
-    """Read a model's folder: its config, its table, its tokenizer, and its encoder's further tensors.
+    """Read a model's folder: its config, its table, memory-mapped, its tokenizer, and its encoder's further tensors.
 
     Raises:
-        DataError, PspError: as :func:`read_model`.
+        DataError: a file is missing, damaged, of another version, or does not fit the others; or the tokenizer's kind
+            is unknown.
+        PspError: its text is segmented, and the segmenter is not installed.
     """
     config = read_config(folder)
     if encoder_kind(config) in (CONCAT, ADD):
@@ -226,7 +216,7 @@ def read_parts(
         The table, the tokenizer and the encoder's further tensors.
 
     Raises:
-        DataError, PspError: as :func:`read_model`.
+        DataError, PspError: as :func:`read_folder`.
     """
     kind = tokenizers.on_disk(_kind(config, "tokenizer"), folder / CONFIG)
     for name, digest in tokenizer_files(config, folder / CONFIG).items():
@@ -322,13 +312,12 @@ def table_tensors(table: EmbeddingMatrix) -> dict[str, np.ndarray]:
 
 def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[EmbeddingMatrix, dict[str, np.ndarray]]:
     """Make the table, and return the other tensors; ``path`` is their file."""
-    others = dict(tensors)
-    table = _table(others.pop(TENSOR, None), others.pop(SCALE, None))
+    table = _table(tensors.get(TENSOR), tensors.get(SCALE))
     if table is None:
         raise DataError(f"no embedding matrix of float32, float16 or int8 with its scale, named {TENSOR}", path)
     if not table.finite():
         raise DataError("the embedding matrix holds values that are not numbers below 1e15; copy it again", path)
-    return table, others
+    return table, {name: tensor for name, tensor in tensors.items() if name not in (TENSOR, SCALE)}
 
 
 def _table(values: np.ndarray | None, scale: np.ndarray | None) -> EmbeddingMatrix | None:

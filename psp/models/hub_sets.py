@@ -33,39 +33,19 @@ class HubSet(NamedTuple):
         return f"{self.task}_{self.subset}_{self.split}"
 
 
-def _years(**sets: tuple[str, int]) -> dict[str, HubSet]:
-    return {
-        f"sts.20{name[3:]}": HubSet(name, f"mteb/{name.lower()}-sts", revision, "default", "test", pairs)
-        for name, (revision, pairs) in sets.items()
-    }
-
-
-def _tracks(**subsets: str) -> dict[str, HubSet]:
-    revision = "faeb762787bd10488a50c8b5be4a3b82e411949c"
-    return {
-        f"semeval2017.{track}": HubSet("STS17", "mteb/sts17-crosslingual-sts", revision, subset, "test", 250)
-        for track, subset in subsets.items()
-    }
-
-
+_STS17 = "faeb762787bd10488a50c8b5be4a3b82e411949c"
 #: By part and name in eval.json.
 SETS: Mapping[str, HubSet] = {
-    **_years(
-        STS12=("a0d554a64d88156834ff5ae9920b964011b16384", 3108),
-        STS13=("7e90230a92c190f1bf69ae9002b8cea547a64cca", 1500),
-        STS14=("6031580fec1f6af667f0bd2da0a551cf4f0b2375", 3750),
-        STS15=("ae752c7c21bf194d8b67fd573edf7ae58183cbe3", 3000),
-        STS16=("4d8694f8f0e0100860b497b999b3dbed754a0513", 1186),
-    ),
-    **_tracks(
-        **{
-            "track1.ar-ar": "ar-ar",
-            "track2.ar-en": "en-ar",
-            "track3.es-es": "es-es",
-            "track4a.es-en": "es-en",
-            "track6.tr-en": "en-tr",
-        }
-    ),
+    "sts.2012": HubSet("STS12", "mteb/sts12-sts", "a0d554a64d88156834ff5ae9920b964011b16384", "default", "test", 3108),
+    "sts.2013": HubSet("STS13", "mteb/sts13-sts", "7e90230a92c190f1bf69ae9002b8cea547a64cca", "default", "test", 1500),
+    "sts.2014": HubSet("STS14", "mteb/sts14-sts", "6031580fec1f6af667f0bd2da0a551cf4f0b2375", "default", "test", 3750),
+    "sts.2015": HubSet("STS15", "mteb/sts15-sts", "ae752c7c21bf194d8b67fd573edf7ae58183cbe3", "default", "test", 3000),
+    "sts.2016": HubSet("STS16", "mteb/sts16-sts", "4d8694f8f0e0100860b497b999b3dbed754a0513", "default", "test", 1186),
+    "semeval2017.track1.ar-ar": HubSet("STS17", "mteb/sts17-crosslingual-sts", _STS17, "ar-ar", "test", 250),
+    "semeval2017.track2.ar-en": HubSet("STS17", "mteb/sts17-crosslingual-sts", _STS17, "en-ar", "test", 250),
+    "semeval2017.track3.es-es": HubSet("STS17", "mteb/sts17-crosslingual-sts", _STS17, "es-es", "test", 250),
+    "semeval2017.track4a.es-en": HubSet("STS17", "mteb/sts17-crosslingual-sts", _STS17, "es-en", "test", 250),
+    "semeval2017.track6.tr-en": HubSet("STS17", "mteb/sts17-crosslingual-sts", _STS17, "en-tr", "test", 250),
     "stsb.test": HubSet(
         "STSBenchmark", "mteb/stsbenchmark-sts", "b0fddb56ed78048fa8b90373c8a3cfc37b684831", "default", "test", 1379
     ),

@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import abc
 import logging
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
@@ -75,10 +75,6 @@ class SentenceEncoder(abc.ABC):
     @abc.abstractmethod
     def dim(self) -> int:
         """The number of dimensions of a vector."""
-
-    @abc.abstractmethod
-    def _texts(self, texts: Iterable[str]) -> list[str]:
-        """Return the texts as a list, after checking that each is a str."""
 
     @abc.abstractmethod
     def _embed(self, texts: list[str], batch_size: int, dim: int, *, normalize: bool, shown: bool) -> np.ndarray:
@@ -158,7 +154,7 @@ class SentenceEncoder(abc.ABC):
             raise ValueError(f"truncate_dim is {dim}; the model has {self.dim} dimensions")
         before = self._prompt(prompt_name, prompt)
 
-        texts = self._texts([given] if isinstance(given, str) else given)
+        texts = checked_texts([given] if isinstance(given, str) else given)
         texts = [before + text for text in texts] if before else texts
         as_tensors = convert_to_tensor or not convert_to_numpy
         vectors: Any = None
@@ -261,6 +257,29 @@ class SentenceEncoder(abc.ABC):
     @abc.abstractmethod
     def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
         """Token embeddings of each text, as ``form`` makes them; with ``vectors``, dicts of ids and both vectors."""
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list, after checking that each is a str."""
+    if isinstance(texts, str | bytes):
+        raise TypeError(f"texts must be a list of str, not one {type(texts).__name__}: write [text]")
+    if (columns := getattr(texts, "columns", None)) is not None:  # pandas and polars data frames
+        names = [str(name) for name in columns]
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}: write df[{next(iter(names), 'text')!r}]"
+            f".tolist() for the column that holds them ({', '.join(names[:8])})"
+        )
+    if isinstance(texts, Mapping):  # its keys would be embedded
+        raise TypeError(f"texts must be a list of str, not a {type(texts).__name__}: write list(texts.values())")
+    if isinstance(texts, Set):
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}, which has no order: write sorted(texts)"
+        )
+    result = list(texts)
+    for index, text in enumerate(result):
+        if not isinstance(text, str):
+            raise TypeError(f"texts[{index}] is {type(text).__name__}, not str")
+    return result
 
 
 def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:

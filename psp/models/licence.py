@@ -60,8 +60,8 @@ class Licence(NamedTuple):
 
     @property
     def ids(self) -> list[str]:
-        """The licences in the expression; one with an exception as a whole."""
-        return ids(self.expression) if self.expression else []
+        """The licences in the expression, sorted; one with an exception as a whole."""
+        return sorted({one.render() for one in _licensing().parse(self.expression).symbols}) if self.expression else []
 
     def __str__(self) -> str:
         if not self.undeclared:
@@ -112,12 +112,6 @@ def normalised(declared: str) -> str:
     except (errors.ExpressionError, errors.ParseError):  # not even brackets and operators
         pass
     return "LicenseRef-" + (re.sub(r"[^A-Za-z0-9.]+", "-", declared).strip("-") or "unnamed")
-
-
-def ids(expression: str) -> list[str]:
-    """The licences that an expression of :func:`normalised` or :func:`together` names, sorted."""
-    symbols = _licensing().parse(expression).symbols
-    return sorted({symbol.render() for symbol in symbols})
 
 
 _REFERENCE = re.compile(r"(DocumentRef-[A-Za-z0-9.-]+:)?LicenseRef-[A-Za-z0-9.-]+")

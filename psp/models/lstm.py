@@ -147,12 +147,9 @@ class Lstm:
             encoded: the sentences' ids.
             out: where.
         """
-        lengths = np.diff(encoded.offsets)
-        order = np.argsort(-lengths, kind="stable")
-        order = order[: int((lengths > 0).sum())]
         out[:] = 0
-        for rows in _blocks(order, lengths, self._together):
-            out[rows] = self._pooled(StateBlock(table, encoded.take(rows)))
+        for rows, block in self._blocks(table, encoded):
+            out[rows] = self._pooled(block)
 
     def states(self, table: EmbeddingMatrix, encoded: Encoded) -> npt.NDArray[np.float32]:
         """The state of each position, with both directions averaged or concatenated: float32 (ids, dim).
@@ -161,14 +158,23 @@ class Lstm:
             table: the embedding matrix.
             encoded: the sentences' ids.
         """
-        lengths = np.diff(encoded.offsets)
-        order = np.argsort(-lengths, kind="stable")
         states = np.empty((len(encoded.ids), self.dim), np.float32)
-        for rows in _blocks(order[: int((lengths > 0).sum())], lengths, self._together):
-            ends = np.cumsum(lengths[rows])
-            places = np.arange(ends[-1]) + np.repeat(encoded.offsets[rows] - ends + lengths[rows], lengths[rows])
-            states[places] = self._joined(StateBlock(table, encoded.take(rows)))
+        for rows, block in self._blocks(table, encoded):
+            places = np.arange(len(block.ids)) + np.repeat(encoded.offsets[rows] - block.starts, block.lengths)
+            states[places] = self._joined(block)
         return states
+
+    def _blocks(self, table: EmbeddingMatrix, encoded: Encoded) -> Iterator[tuple[npt.NDArray[np.intp], StateBlock]]:
+        """The sentences with ids, longest first, in blocks of bounded size, and their numbers."""
+        lengths = np.diff(encoded.offsets)
+        order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
+        start = 0
+        while start < len(order):
+            # The first sentence of a block is its longest.
+            count = max(1, min(self._together, TOKENS // int(lengths[order[start]])))
+            rows = order[start : start + count]
+            yield rows, StateBlock(table, encoded.take(rows))
+            start += count
 
     def sha256(self) -> str:
         """SHA-256 of the matrices."""
@@ -192,11 +198,23 @@ class Lstm:
 
     def _run(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         """One direction's mean or maximum of each sentence's states, (n, width)."""
-        return _run(self._ready[number], block, bool(number), self.pooling)
+        pooled = np.full((len(block.starts), self.width), 0 if self.pooling == MEAN else -np.inf, np.float32)
+        for _, states in _steps(self._ready[number], block, bool(number)):
+            part = pooled[: len(states)]
+            if self.pooling == MEAN:
+                part += states
+            else:
+                np.maximum(part, states, out=part)
+        if self.pooling == MEAN:
+            pooled /= block.lengths[:, None].astype(np.float32)
+        return pooled
 
     def _states(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         """One direction's states of all positions, (tokens, width)."""
-        return _states(self._ready[number], block, bool(number))
+        ordered = np.empty((len(block.ids), self.width), np.float32)
+        for places, states in _steps(self._ready[number], block, bool(number)):
+            ordered[places] = states
+        return ordered
 
     def _both(self, states: list[npt.NDArray[np.float32]]) -> npt.NDArray[np.float32]:
         if len(states) == 1:
@@ -230,18 +248,8 @@ class StateBlock:
 
     def __init__(self, table: EmbeddingMatrix, sentences: Encoded) -> None:
         used, ids = np.unique(sentences.ids, return_inverse=True)
-        self.embeddings, self.ids = table.gather(used), ids.ravel()
+        self.embeddings, self.ids = table.rows(used), ids.ravel()
         self.starts, self.lengths = sentences.offsets[:-1], np.diff(sentences.offsets)
-
-
-def _blocks(order: npt.NDArray[np.intp], lengths: npt.NDArray[np.int64], most: int) -> Iterator[npt.NDArray[np.intp]]:
-    """Cut sentences, longest first, into blocks of at most ``most`` sentences and of bounded size."""
-    start = 0
-    while start < len(order):
-        # The first sentence of a block is its longest.
-        count = max(1, min(most, TOKENS // int(lengths[order[start]])))
-        yield order[start : start + count]
-        start += count
 
 
 def _prepared(direction: Direction) -> Direction:
@@ -294,26 +302,3 @@ def _steps(
         np.tanh(c, out=h)
         h *= leave
         yield places, h
-
-
-def _run(matrices: Direction, block: StateBlock, reverse: bool, pooling: str) -> npt.NDArray[np.float32]:
-    """The mean or the maximum of each sentence's states, (n, width)."""
-    shape = len(block.starts), matrices.hidden.shape[0]
-    pooled = np.full(shape, 0 if pooling == MEAN else -np.inf, np.float32)
-    for _, states in _steps(matrices, block, reverse):
-        part = pooled[: len(states)]
-        if pooling == MEAN:
-            part += states
-        else:
-            np.maximum(part, states, out=part)
-    if pooling == MEAN:
-        pooled /= block.lengths[:, None].astype(np.float32)
-    return pooled
-
-
-def _states(matrices: Direction, block: StateBlock, reverse: bool) -> npt.NDArray[np.float32]:
-    """The state of each position, (tokens, width)."""
-    ordered = np.empty((len(block.ids), matrices.hidden.shape[0]), np.float32)
-    for places, states in _steps(matrices, block, reverse):
-        ordered[places] = states
-    return ordered

@@ -17,7 +17,7 @@ import sentencepiece
 
 from psp.core.errors import PspError
 from psp.models.accelerate import Accelerator, accelerated
-from psp.models.folder import OURS, checked_table, read_model, save_model
+from psp.models.folder import OURS, checked_table, read_contextual, read_folder, save_model
 from psp.models.interface import checked_prompts
 from psp.models.lstm import Lstm
 from psp.models.table import EmbeddingMatrix
@@ -73,33 +73,10 @@ class StaticModel(TokenModel):
         checked_prompts(self.config)
 
     @classmethod
-    def load(
-        cls,
-        folder: Path | str,
-        *,
-        dtype: str | None = None,
-        dim: int | None = None,
-        threads: int = 1,
-        accelerate: bool | str | None = None,
-    ) -> Self:
-        """Load a model's folder. The embedding matrix is memory-mapped: processes that load it share its memory.
-
-        Args:
-            folder: the folder.
-            dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
-            dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs.
-            threads: as for the class.
-            accelerate: as for the class.
-
-        Raises:
-            DataError: a file is missing, damaged, of another version, or does not fit the others.
-            PspError: the model needs a segmenter that is not installed.
-            ValueError: ``dtype`` or ``dim`` is not available; or as for the class.
-        """
-        folder = Path(folder)
-        config, table, tokenizer, contextual = read_model(folder)
-        model = cls(table, tokenizer, config, threads=threads, accelerate=accelerate, contextual=contextual)
-        return model.quantized(dtype, dim)
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
+        config, table, tokenizer, others = read_folder(folder)
+        contextual = read_contextual(config, table, others, folder)
+        return cls(table, tokenizer, config, threads=threads, accelerate=accelerate, contextual=contextual)
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
@@ -126,15 +103,6 @@ class StaticModel(TokenModel):
         return self.tokenizer
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """Return a model with a smaller embedding matrix of the same pieces, or itself if nothing changes.
-
-        Args:
-            dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
-            dim: the number of leading dimensions to keep (default: all).
-
-        Raises:
-            ValueError: ``dtype`` or ``dim`` is not available; an LSTM needs all dimensions of its embeddings.
-        """
         if self.contextual is not None and dim not in (None, self.dim):
             raise ValueError(
                 f"dim is {dim}, but this model's {self.contextual.kind.upper()} needs all dimensions of its "

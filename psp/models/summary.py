@@ -119,17 +119,12 @@ def _of_model(folder: Path) -> Iterator[Record]:
     name, seed = folder.resolve().name, None
     if (folder / "eval.json").is_file():
         evaluation = read_json(folder / "eval.json")
-        name, seed = evaluation.get("model", name), _seed(evaluation)
+        name, seed = evaluation.get("model", name), evaluation.get("train", {}).get("settings", {}).get("seed")
     yield from _scored(folder, name, None, None, seed)
     for system in sorted(path for path in folder.glob("systems/*") if path.is_dir()):
         yield from _scored(system, name, system.name, None, None)
     for path in sorted(folder.glob("variants/*/*/eval.json"), key=lambda path: (path.parts[-3], int(path.parts[-2]))):
         yield from _scored(path.parent, name, None, path.parts[-3], int(path.parts[-2]))
-
-
-def _seed(evaluation: Mapping[str, Any]) -> int | None:
-    seed = evaluation.get("train", {}).get("settings", {}).get("seed")
-    return None if seed is None else int(seed)
 
 
 def _scored(folder: Path, model: str, system: str | None, variant: str | None, seed: int | None) -> Iterator[Record]:

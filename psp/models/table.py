@@ -67,19 +67,12 @@ class EmbeddingMatrix:
         """Bytes of the rows and their scales."""
         return int(self.values.nbytes) + (0 if self.scale is None else int(self.scale.nbytes))
 
-    def rows(self, start: int = 0, stop: int | None = None) -> np.ndarray:
-        """Rows as float32, (stop - start, dim); a view if the matrix is float32."""
-        part = self.values[start:stop]
+    def rows(self, which: slice | np.ndarray = slice(None)) -> np.ndarray:
+        """Rows as float32, (rows, dim), all by default; a view if they are a slice and the matrix is float32."""
+        part = self.values[which]
         if self.scale is None:
             return part.astype(np.float32, copy=False)
-        return part * (self.scale[start:stop, None] if self.by_row else self.scale)
-
-    def gather(self, ids: np.ndarray) -> np.ndarray:
-        """These rows as float32, (ids, dim)."""
-        part = self.values[ids]
-        if self.scale is None:
-            return part.astype(np.float32, copy=False)
-        return part * (self.scale[ids, None] if self.by_row else self.scale)
+        return part * (self.scale[which, None] if self.by_row else self.scale)
 
     def finite(self) -> bool:
         """Whether all numbers are finite, and so are their squares and sums of these."""
@@ -110,7 +103,7 @@ class EmbeddingMatrix:
         with np.errstate(over="raise"):
             try:
                 for start in range(0, len(self), CHUNK):
-                    values[start : start + CHUNK] = self.rows(start, start + CHUNK)[:, :dim]
+                    values[start : start + CHUNK] = self.rows(slice(start, start + CHUNK))[:, :dim]
             except FloatingPointError:
                 raise ValueError("a number of the table is too large for float16 (65,504 at most)") from None
         return EmbeddingMatrix(values)
@@ -203,10 +196,10 @@ def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, EmbeddingMatr
     table = EmbeddingMatrix(np.empty(rows.shape, np.int8), scale, by_row=by_row)
     error = 0.0
     for start in range(0, len(rows), CHUNK):
-        part = rows[start : start + CHUNK]
-        scales = scale[start : start + CHUNK, None] if by_row else scale
-        table.values[start : start + CHUNK] = np.clip(np.rint(part / scales), -127, 127)
-        error += float(np.square(table.rows(start, start + CHUNK) - part, dtype=np.float64).sum())
+        some = slice(start, start + CHUNK)
+        part = rows[some]
+        table.values[some] = np.clip(np.rint(part / (scale[some, None] if by_row else scale)), -127, 127)
+        error += float(np.square(table.rows(some) - part, dtype=np.float64).sum())
     return error, table
 
 
@@ -238,13 +231,6 @@ def usable(values: np.ndarray) -> bool:
     return not values.size or (float(values.min()) >= -LARGEST and float(values.max()) <= LARGEST)
 
 
-def _check_header(path: Path) -> None:
-    with path.open("rb") as file:
-        length = int.from_bytes(file.read(8), "little")
-    if (most := limits().header_bytes) < length:
-        raise DataError(f"a header of {length:,} bytes, where {most:,} are allowed (limits.header_bytes)", path)
-
-
 _POPULATE_READ = 22  # Linux 5.14 and later; Python 3.11 has no constant for it
 _FORMATS = {"F32": np.float32, "F16": np.float16, "I8": np.int8}
 
@@ -259,11 +245,12 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
         DataError: the file does not exist, or is truncated or damaged.
     """
     try:
-        _check_header(path)
-        with safetensors.safe_open(path, framework="numpy") as file:  # checks the header and the file's length
-            names = list(file.keys())
         with path.open("rb") as raw:
             length = int.from_bytes(raw.read(8), "little")
+            if (most := limits().header_bytes) < length:
+                raise DataError(f"a header of {length:,} bytes, where {most:,} are allowed (limits.header_bytes)", path)
+            with safetensors.safe_open(path, framework="numpy") as file:  # checks the header and the file's length
+                names = list(file.keys())
             header = json.loads(raw.read(length))
             mapped = mmap.mmap(raw.fileno(), 0, access=mmap.ACCESS_READ)
     except FileNotFoundError:

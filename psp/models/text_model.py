@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import abc
 import contextlib
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import Any, Self
 
 import numpy as np
 
-from psp.models.interface import BATCH, SentenceEncoder, as_given
+from psp.core.progress import Progress
+from psp.models.interface import BATCH, SentenceEncoder, as_given, checked_texts
 from psp.models.similarity import fast_cosines, unit
 
 
@@ -21,6 +22,37 @@ class TextModel(SentenceEncoder):
     """
 
     threads: int
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        dtype: str | None = None,
+        dim: int | None = None,
+        threads: int = 1,
+        accelerate: bool | str | None = None,
+    ) -> Self:
+        """Load a model's folder. The embedding matrix is memory-mapped: processes that load it share its memory.
+
+        Args:
+            folder: the folder.
+            dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
+            dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs, combinations and transformers.
+            threads: as for the class.
+            accelerate: as for the class; of a combination's parts, values for LSTMs apply to those that are LSTMs.
+
+        Raises:
+            DataError: a file is missing, damaged, of another version, or does not fit the others.
+            PspError: the model needs a segmenter or a library that is not installed.
+            ValueError: ``dtype`` or ``dim`` is not available; or as for the class.
+        """
+        return cls._load(Path(folder), threads, accelerate).quantized(dtype, dim)
+
+    @classmethod
+    @abc.abstractmethod
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
+        """Load a model's folder as it was saved."""
 
     @property
     @abc.abstractmethod
@@ -48,7 +80,8 @@ class TextModel(SentenceEncoder):
 
         Args:
             dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
-            dim: the number of leading dimensions to keep (default: all).
+            dim: the number of leading dimensions to keep (default: all). An LSTM needs all of its embeddings, a
+                combination all its parts, and a transformer is neither converted nor cut.
 
         Raises:
             ValueError: ``dtype`` or ``dim`` is not available.
@@ -62,7 +95,7 @@ class TextModel(SentenceEncoder):
             The complete config.
 
         Raises:
-            DataError: it cannot be written.
+            DataError: an embedding matrix is not finite, or the folder cannot be written.
         """
 
     @abc.abstractmethod
@@ -114,18 +147,17 @@ class TextModel(SentenceEncoder):
         """Tell of each text whether it has a known piece, bool (n,); of a combination, one that any part knows."""
         return self._understood(self._ids(checked_texts(texts), 0))
 
-    def _texts(self, texts: Iterable[str]) -> list[str]:
-        return checked_texts(texts)
-
     def _embed(self, texts: list[str], batch_size: int, dim: int, *, normalize: bool, shown: bool) -> np.ndarray:
         vectors = np.empty((len(texts), dim), np.float32)
-        with _bar(shown, len(texts)) as done:
+        with contextlib.ExitStack() as stack:
+            bar = stack.enter_context(Progress("embedding", "sentences", len(texts))) if shown else None
             for part in _batches(len(texts), batch_size):
                 batch = np.empty((len(texts[part]), self.dim), np.float32)
                 self._pool(self._ids(texts[part], part.start), batch)
                 batch = batch[:, :dim]
                 vectors[part] = unit(batch) if normalize else batch
-                done(len(batch))
+                if bar is not None:
+                    bar.add(len(batch))
         return vectors
 
     def similarity(self, a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -187,42 +219,9 @@ def _batches(count: int, size: int) -> Iterator[slice]:
         yield slice(start, start + size)
 
 
-def checked_texts(texts: Iterable[str]) -> list[str]:
-    if isinstance(texts, str | bytes):
-        raise TypeError(f"texts must be a list of str, not one {type(texts).__name__}: write [text]")
-    if (columns := getattr(texts, "columns", None)) is not None:  # pandas and polars data frames
-        names = [str(name) for name in columns]
-        raise TypeError(
-            f"texts must be a list of str, not a {type(texts).__name__}: write df[{next(iter(names), 'text')!r}]"
-            f".tolist() for the column that holds them ({', '.join(names[:8])})"
-        )
-    if isinstance(texts, Mapping):  # its keys would be embedded
-        raise TypeError(f"texts must be a list of str, not a {type(texts).__name__}: write list(texts.values())")
-    if isinstance(texts, Set):
-        raise TypeError(
-            f"texts must be a list of str, not a {type(texts).__name__}, which has no order: write sorted(texts)"
-        )
-    result = list(texts)
-    for index, text in enumerate(result):
-        if not isinstance(text, str):
-            raise TypeError(f"texts[{index}] is {type(text).__name__}, not str")
-    return result
-
-
 def _vectors(vectors: np.ndarray) -> np.ndarray:
     rows = np.asarray(vectors, np.float32)
     rows = rows[None] if rows.ndim == 1 else rows
     if rows.ndim != 2:
         raise ValueError(f"vectors of shape {rows.shape}, not (dim,) or (n, dim)")
     return rows
-
-
-@contextlib.contextmanager
-def _bar(shown: bool, total: int) -> Iterator[Callable[[int], None]]:
-    if not shown:
-        yield lambda count: None
-        return
-    from psp.core.progress import Progress
-
-    with Progress("embedding", "sentences", total) as progress:
-        yield progress.add

@@ -11,10 +11,10 @@ from typing import Any
 import numpy as np
 
 from psp.models.accelerate import Accelerator
-from psp.models.interface import quantized
+from psp.models.interface import checked_texts, quantized
 from psp.models.table import EmbeddingMatrix
-from psp.models.text_model import TextModel, checked_texts
-from psp.text.encoded import Encoded
+from psp.models.text_model import TextModel
+from psp.text.encoded import Encoded, offsets_of
 from psp.text.tokenizer import Tokenizer
 
 #: Rows whose vectors are hashed at a time; an LSTM's depend on it in their last bits.
@@ -66,13 +66,6 @@ class TokenModel(TextModel):
         return self.table.rows()
 
     def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
-        """The share of each text's pieces that the model does not know, 0 to 1: float64 (n,).
-
-        Those of the config's ``left_out`` count as unknown. A text whose share is 1 gets zeros as its vector.
-
-        Raises:
-            TypeError, DataError: as :meth:`embed_raw_text`.
-        """
         return self.tokenizer.unknown_shares(checked_texts(texts))
 
     def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
@@ -143,7 +136,7 @@ class TokenModel(TextModel):
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None) -> dict[str, np.ndarray]:
         """Flat ``input_ids``, int64, and ``offsets``, int64 (n,), the beginning of each text."""
         before = self._prompt(None, prompt)
-        ids, offsets = self.ids([before + text for text in self._texts(inputs)])
+        ids, offsets = self.ids([before + text for text in checked_texts(inputs)])
         return {"input_ids": ids.astype(np.int64), "offsets": offsets[:-1]}
 
     def __getstate__(self) -> dict[str, Any]:
@@ -165,8 +158,8 @@ class TokenModel(TextModel):
         return encoded if unknown_alone(self.config) else self.tokenizer.meaningful(encoded)
 
     def _understood(self, encoded: Encoded) -> np.ndarray:
-        known = np.concatenate([[0], np.cumsum(~np.isin(encoded.ids, self.tokenizer.silent_ids))])
-        return known[encoded.offsets[1:]] > known[encoded.offsets[:-1]]
+        known = offsets_of(~np.isin(encoded.ids, self.tokenizer.silent_ids))[encoded.offsets]
+        return known[1:] > known[:-1]
 
     def identity(self) -> str:
         digest = self._described()

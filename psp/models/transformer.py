@@ -40,7 +40,7 @@ from psp.models.interface import checked_prompts
 from psp.models.table import EmbeddingMatrix
 from psp.models.token_model import TokenModel
 from psp.models.trust import runs_psp_alone
-from psp.text.encoded import Encoded
+from psp.text.encoded import Encoded, offsets_of
 from psp.text.tokenizer import Folder, Tokenizer
 
 log = logging.getLogger(__name__)
@@ -76,12 +76,7 @@ class TransformerTokenizer(Tokenizer):
         """The id of everything outside the vocabulary; without one (bytes are pieces), that of padding."""
         tokenizer = self._module.tokenizer
         unknown = tokenizer.unk_token_id
-        return int(self.padding_id if unknown is None else unknown)
-
-    @property
-    def padding_id(self) -> int:
-        """The id that fills up a batch; it is masked."""
-        return int(self._module.tokenizer.pad_token_id or 0)
+        return int((tokenizer.pad_token_id or 0) if unknown is None else unknown)
 
     @property
     def silent_ids(self) -> list[int]:
@@ -98,9 +93,7 @@ class TransformerTokenizer(Tokenizer):
                 features = self._module.preprocess(texts[start : start + TOKENIZED])
             inside = features["attention_mask"].bool().numpy()
             ids += [row[mask] for row, mask in zip(features["input_ids"].numpy(), inside, strict=True)]
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum([len(one) for one in ids], out=offsets[1:])
-        return Encoded(np.concatenate(ids or [np.zeros(0)]).astype(np.int32), offsets)
+        return Encoded(np.concatenate(ids or [np.zeros(0)]).astype(np.int32), offsets_of([len(one) for one in ids]))
 
     def kept(self, whole: Encoded) -> Encoded:
         """All ids: a transformer has a vector for unknown ones too."""
@@ -169,7 +162,8 @@ class ContextualEncoder:
         lengths = np.diff(encoded.offsets)
         out[lengths == 0] = 0
         order = np.argsort(-lengths, kind="stable")[: np.count_nonzero(lengths)]
-        with _torch_threads(self.threads), torch.inference_mode(), self._cast():
+        cast = torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
+        with _torch_threads(self.threads), torch.inference_mode(), cast:
             for start in range(0, len(order), BATCH):
                 rows = order[start : start + BATCH]
                 part = encoded.take(rows)
@@ -184,11 +178,6 @@ class ContextualEncoder:
             "a transformer has no token vectors whose mean is the sentence's vector; for its last layer, load the "
             'folder in SentenceTransformer and write output_value="token_embeddings" there'
         )
-
-    def _cast(self) -> contextlib.AbstractContextManager[Any]:
-        import torch
-
-        return torch.autocast("cpu", dtype=torch.bfloat16, enabled=self.precision == "bfloat16")
 
 
 class TransformerModel(TokenModel):
@@ -222,22 +211,7 @@ class TransformerModel(TokenModel):
         self._accelerator = Accelerator(False, self.tokenizer.fast)
 
     @classmethod
-    def load(
-        cls,
-        folder: Path | str,
-        *,
-        dtype: str | None = None,
-        dim: int | None = None,
-        threads: int = 1,
-        accelerate: bool | str | None = None,
-    ) -> Self:
-        """Load a transformer's folder; raises the errors of :meth:`psp.models.static.StaticModel.load`.
-
-        Raises:
-            ValueError: ``dtype`` or ``dim`` is given: a transformer is not quantized.
-            PspError: sentence-transformers is not installed.
-        """
-        folder = Path(folder)
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
         config = read_config(folder)
         if encoder_kind(config) != TRANSFORMER:
             raise DataError("not a transformer; load it with psp.load_model", folder)
@@ -248,7 +222,7 @@ class TransformerModel(TokenModel):
             model = cls(load_library_model(folder), config, threads=threads, accelerate=accelerate)
         if model.dim != config["dim"]:
             raise DataError(f"dim is {config['dim']}, but its vectors have {model.dim}; copy the folder again", folder)
-        return model.quantized(dtype, dim)
+        return model
 
     def __repr__(self) -> str:
         languages = ", ".join(self.config.get("languages") or []) or "unknown languages"
@@ -266,11 +240,6 @@ class TransformerModel(TokenModel):
             raise ValueError(f"max_seq_length is {value}: it was fixed in training, at {self.max_seq_length}")
 
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """Return the model itself.
-
-        Raises:
-            ValueError: another ``dtype`` or ``dim`` is requested.
-        """
         if dtype not in (None, self.dtype) or dim not in (None, self.dim):
             raise ValueError(
                 f"dtype={dtype}, dim={dim}: a transformer is not quantized or cut; on processors with bfloat16 "
@@ -295,12 +264,14 @@ def load_library_model(folder: Path | str) -> Any:
     Raises:
         PspError: sentence-transformers is not installed, or cannot load the folder.
     """
-    library = import_library()
-    import torch
-
+    try:
+        import torch
+        from sentence_transformers import SentenceTransformer
+    except ModuleNotFoundError:
+        raise PspError(f"transformers need the package sentence-transformers: {EXTRA}") from None
     try:
         with quiet():
-            return library.SentenceTransformer(
+            return SentenceTransformer(
                 str(folder),
                 device="cpu",
                 local_files_only=True,
@@ -330,19 +301,6 @@ def quiet() -> Iterator[None]:
         said.set_verbosity(before)
         if bars:
             said.enable_progress_bar()
-
-
-def import_library() -> Any:
-    """Import sentence-transformers.
-
-    Raises:
-        PspError: it is not installed.
-    """
-    try:
-        import sentence_transformers
-    except ModuleNotFoundError:
-        raise PspError(f"transformers need the package sentence-transformers: {EXTRA}") from None
-    return sentence_transformers
 
 
 def save_transformer(

@@ -10,6 +10,14 @@ import numpy as np
 import numpy.typing as npt
 
 
+def offsets_of(lengths: npt.ArrayLike) -> npt.NDArray[np.int64]:
+    """Where things of these lengths, one after another, begin, and where the last ends: 0 and the running sums."""
+    lengths = np.asarray(lengths)
+    offsets = np.zeros(len(lengths) + 1, np.int64)
+    np.cumsum(lengths, dtype=np.int64, out=offsets[1:])
+    return offsets
+
+
 @dataclass(frozen=True)
 class Encoded:
     """Encoded sentences, flat.
@@ -32,8 +40,7 @@ class Encoded:
             return self
         starts = self.offsets[rows]
         lengths = self.offsets[rows + 1] - starts
-        offsets = np.zeros(len(rows) + 1, dtype=np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         places = np.arange(offsets[-1]) + np.repeat(starts - offsets[:-1], lengths)
         return Encoded(self.ids[places], offsets)
 
@@ -54,12 +61,11 @@ class Encoded:
         if not dropped.any():
             return self
         keep = ~dropped
-        kept = _counts(keep, self.offsets)
+        kept = np.diff(offsets_of(keep)[self.offsets])
         lost = (kept == 0) & (np.diff(self.offsets) > 0)
         keep[self.offsets[:-1][lost]] = True
         kept[lost] = 1
-        offsets = np.zeros_like(self.offsets)
-        np.cumsum(kept, out=offsets[1:])
+        offsets = offsets_of(kept)
         ids = self.ids[keep]
         ids[offsets[:-1][lost]] = unknown
         return Encoded(ids, offsets)
@@ -78,11 +84,4 @@ class Encoded:
         dropped[rows] = True
         kept = self.ids[np.repeat(~dropped, lengths)]
         lengths[rows] = 0
-        return Encoded(kept, np.concatenate([[0], np.cumsum(lengths)]))
-
-
-def _counts(mask: npt.NDArray[np.bool_], offsets: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:
-    """Count the true elements of each sentence."""
-    before = np.zeros(len(mask) + 1, np.int64)
-    np.cumsum(mask, out=before[1:])
-    return before[offsets[1:]] - before[offsets[:-1]]
+        return Encoded(kept, offsets_of(lengths))

@@ -20,6 +20,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import PspError
+from psp.text.encoded import offsets_of
 from psp.text.scripts import letters_by_script, may_be
 
 #: More occurrences of an n-gram in a text than this count as this many.
@@ -105,8 +106,7 @@ class LanguageScores:
             unicodedata.normalize("NFC", text.lower() if text.isupper() else text).encode("utf-8", "surrogatepass")
             for text in texts
         ]
-        offsets = np.zeros(len(coded) + 1, np.int64)
-        np.cumsum([len(text) for text in coded], out=offsets[1:])
+        offsets = offsets_of([len(text) for text in coded])
         starts = np.zeros(offsets[-1] + 1, bool)
         starts[offsets[:-1]] = True
         found = _Found(np.empty(offsets[-1], np.int32), offsets)

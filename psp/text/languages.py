@@ -139,7 +139,7 @@ NAMES: dict[str, str] = {"en": "English", "no": "Norwegian"} | {
 }
 
 
-# ISO 639-3 codes of the languages of ISO 639-1 that have no Tatoeba set.
+# ISO 639-3 codes of the languages of ISO 639-1 that have no Tatoeba set: a model may be in one of them, too.
 _OTHERS = """
 aa:aar ab:abk ae:ave ak:aka an:arg as:asm av:ava ay:aym ba:bak bi:bis bm:bam bo:bod ce:che co:cos cr:cre cu:chu cv:chv
 dv:div dz:dzo ee:ewe en:eng ff:ful fj:fij gn:grn gu:guj gv:glv ha:hau ho:hmo ht:hat hz:her ig:ibo ii:iii ik:ipk iu:iku
@@ -149,7 +149,7 @@ qu:que rm:roh rn:run rw:kin sa:san sc:srd sd:snd se:sme sg:sag si:sin sm:smo sn:
 ti:tir tn:tsn to:ton ts:tso tw:twi ty:tah ve:ven vo:vol wa:wln wo:wol yo:yor za:zha zu:zul
 """
 
-#: Config code of a language -> its three-letter code: its Tatoeba set's if it has one, else ISO 639-3.
+#: Config code of a language, of all in ISO 639-1 -> its three-letter code: its Tatoeba set's, or else ISO 639-3.
 ISO3: dict[str, str] = dict(pair.split(":") for pair in _OTHERS.split()) | TATOEBA
 
 
@@ -157,15 +157,6 @@ def name_of_set(iso3: str) -> str:
     """Name the language of a Tatoeba test set in English; return anything else, such as ``fra-eng``, unchanged."""
     return next((NAMES[code] for code, code_of_set in TATOEBA.items() if code_of_set == iso3), iso3)
 
-
-# All of ISO 639-1: a model may be in a language that has no Tatoeba test set.
-_TWO_LETTERS = """
-aa ab ae af ak am an ar as av ay az ba be bg bi bm bn bo br bs ca ce ch co cr cs cu cv cy da de dv dz ee el en eo es
-et eu fa ff fi fj fo fr fy ga gd gl gn gu gv ha he hi ho hr ht hu hy hz ia id ie ig ii ik io is it iu ja jv ka kg ki
-kj kk kl km kn ko kr ks ku kv kw ky la lb lg li ln lo lt lu lv mg mh mi mk ml mn mr ms mt my na nb nd ne ng nl nn no
-nr nv ny oc oj om or os pa pi pl ps pt qu rm rn ro ru rw sa sc sd se sg si sk sl sm sn so sq sr ss st su sv sw ta te
-tg th ti tk tl tn to tr ts tt tw ty ug uk ur uz ve vi vo wa wo xh yi yo za zh zu
-"""
 
 #: What people write for a language though no language has this code: country codes, and withdrawn codes.
 _MISTAKEN = {
@@ -259,7 +250,7 @@ def is_known(code: str) -> bool:
 
     The thousands of other codes in ISO 639-3 are not known here, though models may be trained in them.
     """
-    return code in _TWO_LETTERS.split() or code in NAMES or code in LID_LABELS
+    return code in ISO3 or code in LID_LABELS
 
 
 def closest_code(code: str) -> str:

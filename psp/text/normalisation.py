@@ -46,7 +46,8 @@ def rules_of(name: str = "nmt_nfkc") -> dict[str, str]:
 
 def with_rules(rules: Mapping[str, str], further: Mapping[str, str]) -> dict[str, str]:
     """Apply further rules, each for one character, to the results of rules and to all other text."""
-    return {key: _changed(value, further) for key, value in {**{one: one for one in further}, **rules}.items()}
+    whole = {**{one: one for one in further}, **rules}
+    return {key: "".join(further.get(letter, letter) for letter in value) for key, value in whole.items()}
 
 
 def as_tsv(rules: Mapping[str, str]) -> str:
@@ -56,10 +57,6 @@ def as_tsv(rules: Mapping[str, str]) -> str:
 
 def _points(text: str) -> str:
     return " ".join(f"{ord(character):X}" for character in text)
-
-
-def _changed(text: str, further: Mapping[str, str]) -> str:
-    return "".join(further.get(character, character) for character in text)
 
 
 def _keys(units: npt.NDArray[np.uint32]) -> Iterator[tuple[bytes, int]]:

@@ -13,7 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.text.encoded import Encoded
+from psp.text.encoded import Encoded, offsets_of
 from psp.text.tokenizer import Folder, Tokenizer
 
 
@@ -100,7 +100,6 @@ def divided(encoded: Encoded, starts: Sequence[int]) -> list[Encoded]:
     parts = []
     for start, stop in itertools.pairwise(starts):
         mine = (encoded.ids >= start) & (encoded.ids < stop)
-        before = np.zeros(len(mine) + 1, np.int64)
-        np.cumsum(mine, out=before[1:])
-        parts.append(Encoded((encoded.ids[mine] - start).astype(encoded.ids.dtype), before[encoded.offsets]))
+        offsets = offsets_of(mine)[encoded.offsets]
+        parts.append(Encoded((encoded.ids[mine] - start).astype(encoded.ids.dtype), offsets))
     return parts

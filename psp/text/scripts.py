@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import functools
 import unicodedata
+from collections import Counter
 from collections.abc import Mapping
 
 # Languages of lid.176 (by label) not written in Latin script alone, by script, named by the first word of its
@@ -73,12 +74,7 @@ def script(character: str) -> str | None:
 
 def letters_by_script(text: str) -> dict[str, int]:
     """Count the letters of each script in a text."""
-    counts: dict[str, int] = {}
-    for character in text:
-        name = script(character)
-        if name is not None:
-            counts[name] = counts.get(name, 0) + 1
-    return counts
+    return Counter(name for name in map(script, text) if name is not None)
 
 
 def may_be(label: str, letters: Mapping[str, int]) -> bool:

@@ -37,16 +37,9 @@ def ids{end}(text):
 _AGAIN = "make it again, or copy the model's whole folder"
 
 
-class Lookup(abc.ABC):
-    """Splits prepared texts and looks up their tokens: entry i of the vocabulary is id i + 1, all else is 0."""
-
-    @abc.abstractmethod
-    def find(self, texts: Sequence[str]) -> Encoded:
-        """The ids of all tokens, int32, including unknown ones.
-
-        Raises:
-            UnicodeEncodeError: a text holds half a surrogate pair.
-        """
+#: Splits prepared texts and looks up all tokens, ids int32: entry i of the vocabulary is id i + 1, all else is 0.
+#: UnicodeEncodeError for half a surrogate pair.
+Lookup = Callable[[Sequence[str]], Encoded]
 
 
 class VocabularyTokenizer(Tokenizer):
@@ -164,7 +157,7 @@ class VocabularyTokenizer(Tokenizer):
     def encode_whole(self, texts: list[str], threads: int = 1) -> Encoded:
         # Training data is encoded by this method; models decide by themselves when to load numba (fast).
         lookup = None if importlib.util.find_spec("numba") is None else self._compiled()
-        return self._encode(texts, threads) if lookup is None else lookup.find(texts)
+        return self._encode(texts, threads) if lookup is None else lookup(texts)
 
     def _compiled(self) -> Lookup | None:
         if self._lookup is None:
@@ -191,7 +184,7 @@ class VocabularyIds:
         """
         # Each by itself: what str.lower makes of a final sigma depends on the letters around it.
         prepared = [text.lower() for text in texts] if self._tokenizer.lower_case else texts
-        return self._tokenizer.kept(self._lookup.find(prepared))
+        return self._tokenizer.kept(self._lookup(prepared))
 
 
 def kind_of(path: Path) -> str | None:

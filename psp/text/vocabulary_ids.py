@@ -17,8 +17,7 @@ import numpy.typing as npt
 
 from psp.core.jit import compiled
 from psp.text.characters import MARK, SPACE, _kinds
-from psp.text.encoded import Encoded
-from psp.text.vocabulary import Lookup
+from psp.text.encoded import Encoded, offsets_of
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the 64-bit FNV-1a hash
 _MIXERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)
@@ -34,7 +33,7 @@ _THREE = np.int64((1 << 63) - 1)
 _CHARACTER = np.int64(21)
 
 
-class WordLookup(Lookup):
+class WordLookup:
     """Words; see :func:`psp.text.word_tokenizer.split_words`.
 
     Args:
@@ -53,15 +52,14 @@ class WordLookup(Lookup):
         self._bytes = np.full(256, _SEVERAL, np.uint8)
         self._bytes[:128], self._bytes[_TEXT_END[0]] = classes[:128], _END
         letters = [word.encode() for word in words]
-        self._places = np.zeros(len(words) + 1, np.int64)
-        np.cumsum(np.fromiter(map(len, letters), np.int64, len(words)), out=self._places[1:])
+        self._places = offsets_of([len(word) for word in letters])
         self._letters = _buffer([b"".join(letters)])
         # The key of each word, in the order of the words: the frequent ones, which come first, stay in the cache.
         self._keys = np.zeros((len(words) + 1, 2), np.uint64)
         self._short, self._long = (np.zeros(_slots(len(words)), np.int32) for _ in range(2))
         _place_words(self._letters, self._letters.view(np.uint64), self._places, self._keys, self._short, self._long)
 
-    def find(self, texts: Sequence[str]) -> Encoded:
+    def __call__(self, texts: Sequence[str]) -> Encoded:
         buffer = _buffer([text.encode() for text in texts])
         # No word is shorter than a byte.
         ids, offsets = np.empty(len(buffer), np.int32), np.empty(len(texts) + 1, np.int64)
@@ -72,7 +70,7 @@ class WordLookup(Lookup):
         return Encoded(ids[:count].copy(), offsets)
 
 
-class Trigrams(Lookup):
+class Trigrams:
     """Trigrams; see :func:`psp.text.trigram_tokenizer.trigrams`."""
 
     def __init__(self, trigrams: Sequence[str]) -> None:
@@ -83,7 +81,7 @@ class Trigrams(Lookup):
         self._values = np.zeros(len(self._keys), np.int32)
         _place_trigrams(codes, self._keys, self._values)
 
-    def find(self, texts: Sequence[str]) -> Encoded:
+    def __call__(self, texts: Sequence[str]) -> Encoded:
         codes, ends = _code_points(texts)
         # There is a trigram for each character at most.
         ids, offsets = np.empty(len(codes), np.int32), np.empty(len(ends), np.int64)
@@ -94,9 +92,7 @@ class Trigrams(Lookup):
 def _code_points(texts: Sequence[str]) -> tuple[npt.NDArray[np.uint32], npt.NDArray[np.int64]]:
     """The code points of all texts, uint32, and the bounds of each text, int64 (texts + 1,)."""
     codes = np.frombuffer("".join(texts).encode("utf-32-le"), np.uint32)
-    ends = np.zeros(len(texts) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, texts), np.int64, len(texts)), out=ends[1:])
-    return codes, ends
+    return codes, offsets_of(np.fromiter(map(len, texts), np.int64, len(texts)))
 
 
 def _buffer(texts: Sequence[bytes]) -> npt.NDArray[np.uint8]:

@@ -25,7 +25,7 @@ import sentencepiece
 
 from psp.core.jit import compiled
 from psp.text import unigram
-from psp.text.encoded import Encoded
+from psp.text.encoded import Encoded, offsets_of
 from psp.text.sentencepiece import encode_all
 
 MOST_WORDS = 1 << 19  # about 50 MB with all lists; then the cache starts anew
@@ -114,8 +114,7 @@ class WordCache:
         odd = np.flatnonzero(doubtful)
         by_sentencepiece = self._whole([texts[number] for number in odd.tolist()], threads)
         lengths[odd] = np.diff(by_sentencepiece.offsets)
-        offsets = np.zeros(len(texts) + 1, np.int64)
-        np.cumsum(lengths, out=offsets[1:])
+        offsets = offsets_of(lengths)
         ids = np.empty(int(offsets[-1]), np.int32)
         _emit(
             words, counts, self._words.ids, self._words.firsts, once.ids, once.firsts, doubtful,
@@ -185,9 +184,7 @@ class WordCache:
 
 def _bounds(pieces: list[bytes]) -> npt.NDArray[np.int64]:
     """Where each piece begins and ends once they are joined."""
-    bounds = np.zeros(len(pieces) + 1, np.int64)
-    np.cumsum(np.fromiter(map(len, pieces), np.int64, len(pieces)), out=bounds[1:])
-    return bounds
+    return offsets_of(np.fromiter(map(len, pieces), np.int64, len(pieces)))
 
 
 def _longer(array: npt.NDArray[Any], used: int, more: int) -> npt.NDArray[Any]:

@@ -23,10 +23,16 @@ import sys
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import read_json
+
+if TYPE_CHECKING:
+    from psp.training.loop import Training
+    from psp.training.transformer import TransformerTraining
+
+    Job: TypeAlias = Training | TransformerTraining
 
 LOOK_EVERY = 0.2  # seconds between checks for a request to stop
 JOB = "job.pickle"  # for the processes, which have the same code: the training and its log
@@ -74,38 +80,13 @@ def check(train: Mapping[str, Any], where: str) -> None:
         )
 
 
-class Job(Protocol):
-    """What can be trained in processes: a dataclass such as :class:`psp.training.loop.Training`.
-
-    Attributes:
-        train_dir: where process 0 writes train.json.
-        processes: on the CPU of each machine; each holds a copy of the table and its moments.
-        gpus: processes with a GPU each on each machine, where that is not 0.
-        nodes: machines.
-        threads: of a machine's processes together; each has its share.
-    """
-
-    @property
-    def train_dir(self) -> Path: ...
-    @property
-    def processes(self) -> int: ...
-    @property
-    def gpus(self) -> int: ...
-    @property
-    def nodes(self) -> int: ...
-    @property
-    def threads(self) -> int: ...
-
-    def run(self) -> Mapping[str, Any]:
-        """Train in this process, alone or as one of those that torchrun started."""
-        ...
-
-
 def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, Any]:
     """Train in as many processes as requested.
 
     Args:
-        job: the training.
+        job: the training, in ``processes`` on the CPU of each machine, each with a copy of the table and its moments,
+            or in ``gpus`` with a GPU each, where that is not 0; its ``threads`` are those of a machine's processes
+            together.
         log: the job's log file, which process 0 continues; None = standard error.
 
     Returns:
@@ -119,7 +100,7 @@ def train_in_processes(job: Job, log: Path | str | None = None) -> Mapping[str, 
     if job.gpus:
         _look_for_gpus(job.gpus)
     together = max(job.processes, job.gpus)
-    job = dataclasses.replace(cast(Any, job), threads=max(job.threads // together, 1))
+    job = dataclasses.replace(job, threads=max(job.threads // together, 1))
     if together * job.nodes == 1:
         return job.run()
     shared = None

@@ -9,14 +9,14 @@ import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import torch
 
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
 from psp.evaluation.development import Development, DevelopmentFiles
-from psp.evaluation.scorers import EmbeddingScorer, Scorer
+from psp.evaluation.scorers import EmbeddingScorer
 from psp.pairs import data_warnings
 from psp.pairs.encoded_pairs import PairSource
 from psp.pairs.text_pairs import open_source
@@ -46,17 +46,6 @@ if TYPE_CHECKING:
     from psp.core.schemas.training import TrainReport
 
 log = logging.getLogger(__name__)
-
-
-class DevelopmentSet(Protocol):
-    """Data that selects the best weights; :class:`psp.evaluation.development.Development` is one such class.
-
-    If it has an attribute ``sha256``, training does not resume from a checkpoint with another value.
-    """
-
-    def score(self, scorer: Scorer, heldout_scorer: Scorer | None = None) -> Mapping[str, Any]:
-        """Return a mapping with ``score``, larger is better; ``heldout_scorer`` is for text already segmented."""
-        ...
 
 
 @dataclass(frozen=True)
@@ -100,7 +89,7 @@ class Training:
     out_dir: Path | None
     train_dir: Path
     settings: TrainSettings | Mapping[str, Any]
-    development: DevelopmentSet | DevelopmentFiles | None
+    development: Development | DevelopmentFiles | None
     _: KW_ONLY
     threads: int
     model_config: Mapping[str, Any]
@@ -161,7 +150,6 @@ class Training:
             settings=settings,
             development=DevelopmentFiles.configured(inputs, params["development"]),
             candidates=params["development"]["candidates"],
-            threads=job["threads"],
             model_config={
                 "languages": languages,
                 "lower_case": params["lower_case"],
@@ -177,13 +165,10 @@ class Training:
             piece_vectors=Path(own[0]) if own else None,
             checkpoints=CheckpointSchedule(**job["checkpoint"]),
             identity={"code": code},
-            warn_pairs=job["warn_pairs"],
             encoder=encoder,
             teacher=Path(teacher[0]) if teacher else None,
             teaching=params["teaching"],
-            processes=job["processes"],
-            gpus=job["gpus"],
-            nodes=job["nodes"],
+            **{key: job[key] for key in ("threads", "warn_pairs", "processes", "gpus", "nodes")},
             **folders,
         )
 
@@ -192,8 +177,6 @@ def _run(job: Training) -> TrainReport:
     settings = TrainSettings.of(job.settings)
     model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
     init_from, init_vectors = job.init_from, job.init_vectors
-    if job.threads < 1:
-        raise ConfigError(f"threads: {job.threads} is not allowed; at least 1")
     kind = (job.encoder or {"kind": "mean"})["kind"]
     make_encoder = None if kind == JOINT else kinds.find(kind).make
     own = kinds.checked_encoder(job.encoder)
@@ -202,7 +185,10 @@ def _run(job: Training) -> TrainReport:
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
     with contextlib.ExitStack() as stack:
         stack.enter_context(torch_state(job.threads))
-        development = _loaded(job.development)
+        development = job.development
+        if isinstance(development, DevelopmentFiles):
+            development = development.load()
+            log.info("development data: %s", development or "none; the last weights are kept")
         tokenizer = as_tokenizer(job.tokenizer)
         pairs = open_source(job.store, tokenizer, model_config["languages"], threads=job.threads)
         stack.enter_context(contextlib.closing(pairs))
@@ -227,12 +213,13 @@ def _run(job: Training) -> TrainReport:
             raise ConfigError(
                 "init_from, init_vectors and init_encoder: not available for encoders that are trained together"
             )
-        distilled = None
+        source, objective, taught = read, None, dict[str, Any]()
         if job.teacher is not None:
-            distilled = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
+            source, objective, about = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
+            taught = {"teacher": about}
         group = None
         if ProcessGroup.wanted():
-            if distilled is not None:
+            if taught:
                 raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
             group = ProcessGroup.join(device)
             stack.callback(group.leave)
@@ -266,7 +253,7 @@ def _run(job: Training) -> TrainReport:
                 "model": model_config,
                 **({"encoder": own} if len(own) > 1 else {}),
                 **({"parts": joint.started_from(own)} if make_encoder is None else {}),
-                **({} if distilled is None else {"teacher": distilled.about}),
+                **taught,
                 "development data": getattr(development, "sha256", ""),
                 **job.identity,
             },
@@ -283,8 +270,6 @@ def _run(job: Training) -> TrainReport:
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
         resume = None if checkpoint is None else (checkpoint.state["records"], checkpoint.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
-        objective = None if distilled is None else distilled.loss
-        source = read if distilled is None else distilled.pairs
         sampling = language_sampling(pairs, settings.language_sampling)
         trainer = Trainer(
             source, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective, sampling
@@ -298,7 +283,7 @@ def _run(job: Training) -> TrainReport:
             "settings": settings.as_dict(),
             "title": find(settings.objective).title(settings.as_dict()),
             **({"encoder": own} if len(own) > 1 else {}),
-            **({} if distilled is None else {"teacher": distilled.about}),
+            **taught,
             "device": device.type,
             "threads": job.threads,
             "processes": 1 if group is None else group.size,
@@ -317,7 +302,7 @@ def _run(job: Training) -> TrainReport:
         }
         if first:
             if isinstance(development, Development):
-                _keep(trained, kept)
+                trained.load_state_dict(kept)
                 scorers = _scorers(trained, tokenizer, model_config)
                 final = development.final(*scorers, candidate_vectors(trained, read, job.candidates))
                 log.info("kept weights: score %.2f, standard error %.2f", final["score"], final["standard_error"])
@@ -329,22 +314,6 @@ def _run(job: Training) -> TrainReport:
     return cast("TrainReport", report)
 
 
-def _loaded(development: DevelopmentSet | DevelopmentFiles | None) -> DevelopmentSet | None:
-    if not isinstance(development, DevelopmentFiles):
-        return development
-    development_set = development.load()
-    log.info("development data: %s", development_set or "none; the last weights are kept")
-    return development_set
-
-
-class _Distilled(NamedTuple):
-    """Pairs with their teacher's rows, the loss, and train.json's entry about the teacher."""
-
-    pairs: DistilledPairs
-    loss: Loss
-    about: dict[str, Any]
-
-
 def _distilled(
     file: Path,
     teaching: TeacherSettings | Mapping[str, Any] | None,
@@ -352,7 +321,8 @@ def _distilled(
     read: PairSource,
     tokenizer: Tokenizer,
     settings: TrainSettings,
-) -> _Distilled:
+) -> tuple[DistilledPairs, Loss, dict[str, Any]]:
+    """Pairs with their teacher's rows, the loss, and train.json's entry about the teacher."""
     wanted = TeacherSettings.of(teaching)
     targets = DistillationTargets(file)
     targets.check(pairs, tokenizer, wanted)
@@ -367,7 +337,7 @@ def _distilled(
     log.info("taught by %s: %d sentences, %s", wanted.encoder, len(targets), wanted.loss)
     known = {key: targets.about[key] for key in ("identity", "languages", "dim", "distinct")}
     about = {**wanted.as_dict(), **known, "taught": len(targets), "sha256": sha256(file)}
-    return _Distilled(distilled, loss, about)
+    return distilled, loss, about
 
 
 def choose_device(name: str) -> torch.device:
@@ -389,7 +359,7 @@ def choose_device(name: str) -> torch.device:
     return device
 
 
-def _evaluation(development: DevelopmentSet, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
+def _evaluation(development: Development, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
     def evaluate(encoder: Encoder) -> Mapping[str, Any]:
         return development.score(*_scorers(encoder, tokenizer, config))
 
@@ -404,10 +374,3 @@ def _scorers(
     config = {**config, "unknown_alone": True}
     raw, prepared = (encoder.embedder(tokenizer, keys) for keys in (config, {**config, "segment": {}}))
     return EmbeddingScorer(raw), EmbeddingScorer(prepared)
-
-
-def _keep(encoder: Encoder, weights: Mapping[str, Any]) -> None:
-    """Give an encoder the weights to keep, perhaps from an earlier step."""
-    with torch.no_grad():
-        for name, weight in encoder.state_dict().items():
-            weight.copy_(weights[name])

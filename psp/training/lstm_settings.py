@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from psp.core.settings import choice, integer, number
-from psp.training.settings_base import CheckedSettings, declare
+from psp.training import settings_base as field
+from psp.training.settings_base import CheckedSettings
 
 
 @dataclass(frozen=True)
@@ -18,59 +18,46 @@ class LstmSettings(CheckedSettings):
 
     BLOCK = "lstm"
 
-    width: int | None = declare(
-        integer(None, at_least=1, null=True, help="dimensions of a hidden state; null: as many as `train.dim`")
+    width: int | None = field.integer(
+        None, at_least=1, null=True, help="dimensions of a hidden state; null: as many as `train.dim`"
     )
-    combine: str = declare(
-        choice(
-            "average",
-            ["average", "concat"],
-            recipes={"paranmt": "average"},
-            help="how a BLSTM's two states of a position are joined: averaged, or concatenated to twice the dimensions",
-        )
+    combine: str = field.choice(
+        "average",
+        ["average", "concat"],
+        recipes={"paranmt": "average"},
+        help="how a BLSTM's two states of a position are joined: averaged, or concatenated to twice the dimensions",
     )
-    pooling: str = declare(
-        choice(
-            "mean",
-            ["mean", "max"],
-            recipes={"paranmt": "mean"},
-            help="a sentence's vector: the mean of its states, or their maximum in each dimension",
-        )
+    pooling: str = field.choice(
+        "mean",
+        ["mean", "max"],
+        recipes={"paranmt": "mean"},
+        help="a sentence's vector: the mean of its states, or their maximum in each dimension",
     )
-    scramble: float = declare(
-        number(
-            0.3,
-            at_least=0,
-            at_most=1,
-            recipes={"paranmt": 0.3},
-            help="probability that a training sentence's tokens are shuffled (the paper: its words, of 30% of the "
-            "pairs)",
-        )
+    scramble: float = field.number(
+        0.3,
+        at_least=0,
+        at_most=1,
+        recipes={"paranmt": 0.3},
+        help="probability that a training sentence's tokens are shuffled (the paper: its words, of 30% of the pairs)",
     )
-    learning_rate: float = declare(
-        number(
-            0.003,
-            above=0,
-            recipes={"paranmt": 0.001},
-            help="Adam's learning rate for the LSTM's matrices, with the schedule of `train`; the embeddings have "
-            "`train.learning_rate`",
-        )
+    learning_rate: float = field.number(
+        0.003,
+        above=0,
+        recipes={"paranmt": 0.001},
+        help="Adam's learning rate for the LSTM's matrices, with the schedule of `train`; the embeddings have "
+        "`train.learning_rate`",
     )
-    clip: float | None = declare(
-        number(
-            1,
-            above=0,
-            null=True,
-            recipes={"paranmt": None},
-            unstated=["paranmt"],
-            help="clip the norm of the matrices' gradient to this value; null: never",
-        )
+    clip: float | None = field.number(
+        1,
+        above=0,
+        null=True,
+        recipes={"paranmt": None},
+        unstated=["paranmt"],
+        help="clip the norm of the matrices' gradient to this value; null: never",
     )
-    precision: str = declare(
-        choice(
-            "float32",
-            ["float32", "bfloat16"],
-            help="bfloat16: compute the LSTM's products in it, faster on hardware with bfloat16 instructions; its "
-            "matrices, the embeddings and the trained model stay float32",
-        )
+    precision: str = field.choice(
+        "float32",
+        ["float32", "bfloat16"],
+        help="bfloat16: compute the LSTM's products in it, faster on hardware with bfloat16 instructions; its "
+        "matrices, the embeddings and the trained model stay float32",
     )

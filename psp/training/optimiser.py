@@ -12,8 +12,8 @@ from __future__ import annotations
 
 import inspect
 import math
-from collections.abc import Callable, Iterable, Sequence
-from typing import Any, Protocol, overload
+from collections.abc import Iterable, Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 import numpy.typing as npt
@@ -31,35 +31,6 @@ SWEEP_ROWS = 2048
 # of the second is 1e-18. Left alone, they become subnormal and stay so (0.9 of the smallest rounds to itself), which
 # makes a step 13 times as slow.
 NOTHING = {"exp_avg": 1e-30, "exp_avg_sq": 1e-36}
-
-
-class RowOptimiser(Protocol):
-    """A ``torch.optim.Optimizer`` that may defer updates of rows without a gradient."""
-
-    @property
-    def param_groups(self) -> list[dict[str, Any]]:
-        """Groups of parameters, ``params``, each with its learning rate, ``lr``, which may be changed."""
-        ...
-
-    def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
-        """Bring these rows of a parameter up to date before they are read (None = all rows)."""
-        ...
-
-    def step(self) -> None:
-        """Take one step with the parameters' gradients."""
-        ...
-
-    def zero_grad(self) -> None:
-        """Reset the gradients."""
-        ...
-
-    def state_dict(self) -> dict[str, Any]:
-        """The state, with all rows up to date."""
-        ...
-
-    def load_state_dict(self, state_dict: dict[str, Any]) -> None:
-        """Restore a state."""
-        ...
 
 
 class _Untraced(torch.optim.Optimizer):
@@ -127,29 +98,17 @@ class DeferredAdam(_Untraced):
     @torch.no_grad()
     def prepare(self, table: Tensor, rows: npt.NDArray[np.int64] | None) -> None:
         """Catch up on the steps that these rows missed; distinct row numbers, or None for all rows."""
-        window = self._window(table)
-        window.catch_up(rows)
-
-    @overload
-    def step(self, closure: None = None) -> None: ...
-
-    @overload
-    def step(self, closure: Callable[[], float]) -> float: ...
+        self._window(table).catch_up(rows)
 
     @torch.no_grad()
-    def step(self, closure: Callable[[], float] | None = None) -> float | None:
+    def step(self) -> None:  # type: ignore[override]  # torch's may take a function that computes the loss again
         """One step of Adam for every parameter that has a gradient, sparse or dense."""
-        loss = None
-        if closure is not None:
-            with torch.enable_grad():
-                loss = closure()
         for group in self.param_groups:
             for table in group["params"]:
                 if table.grad is None:
                     continue
                 rows, gradient = rows_and_values(table.grad)
                 self._window(table).step(rows.numpy(), gradient.contiguous().numpy(), float(group["lr"]))
-        return loss
 
     def state_dict(self) -> dict[str, Any]:
         """As for torch's Adam; all rows of all tables are brought up to date first."""
@@ -191,13 +150,13 @@ class _Window:
         betas: tuple[float, float],
         eps: float,
     ) -> None:
-        self._weight, self._first, self._second = weight, first, second
         self._beta1, self._beta2, self._eps = float(betas[0]), float(betas[1]), eps
         self._number = weight.dtype.type  # all loops compute in the table's precision
         self.now = self._base = step
         # The step at which each row was last brought up to date. Rows whose moments are zero miss nothing.
         self._last = np.full(len(weight), step, dtype=np.int64)
         self._moved = np.zeros(len(weight), dtype=np.bool_) if step == 0 else np.ones(len(weight), dtype=np.bool_)
+        self._rows = weight, first, second, self._last, self._moved
         # By step - base: M_p and M_ORDER of rows last touched then; C; x of the latest step; and for direct replay, A
         # and c without the powers of the betas, so that they depend only on the step.
         self._sums = np.zeros((WINDOW + 1, ORDER + 1))
@@ -205,8 +164,8 @@ class _Window:
         self._latest = np.zeros(WINDOW + 1)
         self._rate = np.zeros(WINDOW + 1)
         self._scale = np.zeros(WINDOW + 1)
-        self._decay1 = self._beta1 ** np.arange(WINDOW + 1)
-        self._decay2 = self._beta2 ** np.arange(WINDOW + 1)
+        decays = (beta ** np.arange(WINDOW + 1) for beta in (self._beta1, self._beta2))
+        self._steps = self._rate, self._scale, *decays
 
     def catch_up(self, rows: npt.NDArray[np.int64] | None) -> None:
         if self.now == self._base:
@@ -222,26 +181,9 @@ class _Window:
         # A bound on the terms that the series omits; 1 - x = c_t / C > 0.
         left_out = self._sums[:count, ORDER] / (1.0 - self._latest[:count])
         series = left_out <= ACCURACY * self._sums[:count, 0]
-        catch_up_rows(
-            rows,
-            self._weight,
-            self._first,
-            self._second,
-            self._last,
-            self._moved,
-            self.now,
-            self._base,
-            series,
-            sums,
-            self._reference[:count].astype(self._number),
-            self._rate,
-            self._scale,
-            self._decay1,
-            self._decay2,
-            self._number(self._eps),
-            self._number(NOTHING["exp_avg"]),
-            self._number(NOTHING["exp_avg_sq"]),
-        )
+        reference = self._reference[:count].astype(self._number)
+        limits = map(self._number, (self._eps, *NOTHING.values()))
+        catch_up_rows(rows, *self._rows, self.now, self._base, series, sums, reference, *self._steps, *limits)
         if everything:
             self._base = self.now
 
@@ -253,33 +195,12 @@ class _Window:
         correction1, correction2 = 1 - self._beta1**self.now, 1 - self._beta2**self.now
         self._rate[self.now - self._base] = learning_rate / correction1
         self._scale[self.now - self._base] = 1 / math.sqrt(correction2)
-        advance(
-            self.now - self._base,
-            self._sums,
-            self._reference,
-            self._latest,
-            self._rate,
-            self._scale,
-            self._decay1,
-            self._decay2,
-        )
+        advance(self.now - self._base, self._sums, self._reference, self._latest, *self._steps)
         with np.errstate(over="ignore"):  # a learning rate of 1e38: the training loop detects the divergence
             step_scale = self._number(learning_rate / correction1)
-        step_rows(
-            rows,
-            gradient,
-            self._weight,
-            self._first,
-            self._second,
-            self._last,
-            self._moved,
-            self.now,
-            self._number(1 - self._beta1),
-            self._number(1 - self._beta2),
-            step_scale,
-            self._number(1 / math.sqrt(correction2)),
-            self._number(self._eps),
-        )
+        rest1, rest2 = self._number(1 - self._beta1), self._number(1 - self._beta2)
+        scale, eps = self._number(1 / math.sqrt(correction2)), self._number(self._eps)
+        step_rows(rows, gradient, *self._rows, self.now, rest1, rest2, step_scale, scale, eps)
 
 
 class DenseAdam(torch.optim.Adam):
@@ -290,14 +211,8 @@ class DenseAdam(torch.optim.Adam):
     (torch.set_flush_denormal would not suffice: it affects only threads started after it.)
     """
 
-    def __init__(
-        self,
-        params: Iterable[Any],
-        lr: float = 1e-3,
-        betas: tuple[float, float] = (0.9, 0.999),
-        eps: float = 1e-8,
-    ) -> None:
-        super().__init__(params, lr=lr, betas=betas, eps=eps, fused=True)
+    def __init__(self, params: Iterable[Any], **settings: Any) -> None:
+        super().__init__(params, **settings, fused=True)
         self._buffers: dict[Tensor, Tensor] = {}
         self._steps = 0
 
@@ -305,7 +220,7 @@ class DenseAdam(torch.optim.Adam):
         """Nothing to do: every row is updated at every step."""
 
     @torch.no_grad()
-    def step(self, closure: Any = None) -> Any:
+    def step(self) -> None:  # type: ignore[override]
         """One step of Adam for every parameter that has a gradient, sparse or dense."""
         scattered = []
         for group in self.param_groups:
@@ -318,14 +233,13 @@ class DenseAdam(torch.optim.Adam):
                     buffer.index_copy_(0, rows, values)
                     table.grad = buffer
                     scattered.append((table, rows))
-        loss = super().step(closure)
+        super().step()
         for table, rows in scattered:
             table.grad = None
             self._buffers[table].index_fill_(0, rows, 0.0)
         self._steps += 1
         if self._steps % SWEEP_EVERY == 0:
             self._sweep()
-        return loss
 
     def load_state_dict(self, state_dict: dict[str, Any]) -> None:
         """Restore a state; the next sweep comes when it would have come."""
@@ -387,6 +301,10 @@ class JointOptimiser:
             numbers = {number for group in own for number in group["params"]}
             state = {number: values for number, values in state_dict["state"].items() if number in numbers}
             part.load_state_dict({"state": state, "param_groups": own})
+
+
+#: What trains an encoder; it may defer updates of rows without a gradient, until it is told to ``prepare`` them.
+RowOptimiser: TypeAlias = DeferredAdam | DenseAdam | JointOptimiser
 
 
 def rows_and_values(gradient: Tensor) -> tuple[Tensor, Tensor]:

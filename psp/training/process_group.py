@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -41,11 +42,11 @@ class ProcessGroup:
         return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
     @staticmethod
-    def join(device: torch.device) -> ProcessGroup:
-        """Join the process group."""
+    def join(device: torch.device, patience: timedelta | None = None) -> ProcessGroup:
+        """Join the process group; processes wait for one another as long as ``patience`` says (None: torch's limit)."""
         if device.type == "cuda":
             torch.cuda.set_device(device)
-        dist.init_process_group("nccl" if device.type == "cuda" else "gloo")
+        dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=patience)
         return ProcessGroup(device)
 
     def leave(self) -> None:

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from psp.core.settings import Section, Setting, boolean, choice, integer, list_of, number, text
+from psp.core.settings import Section, Setting, boolean, integer, text
 from psp.training import objectives
-from psp.training.settings_base import NODES, CheckedSettings, declare
+from psp.training import settings_base as field
+from psp.training.settings_base import NODES, CheckedSettings
 
 
 @dataclass(frozen=True)
@@ -26,301 +26,238 @@ class TrainSettings(CheckedSettings):
 
     BLOCK = "train"
 
-    epochs: int = declare(
-        integer(
-            6,
-            at_least=1,
-            recipes={"paper": 25, "code": 25, "paranmt": 5},
-            tunable=True,
-            help="passes over the pairs",
-        )
+    epochs: int = field.integer(
+        6,
+        at_least=1,
+        recipes={"paper": 25, "code": 25, "paranmt": 5},
+        tunable=True,
+        help="passes over the pairs",
     )
-    batch_size: int = declare(
-        integer(
-            512,
-            at_least=2,
-            recipes={"paper": 128, "code": 128, "paranmt": 100},
-            tunable=True,
-            help="pairs per mini-batch",
-        )
+    batch_size: int = field.integer(
+        512,
+        at_least=2,
+        recipes={"paper": 128, "code": 128, "paranmt": 100},
+        tunable=True,
+        help="pairs per mini-batch",
     )
-    megabatch: int = declare(
-        integer(
-            60,
-            at_least=1,
-            recipes={"paranmt": 40},
-            unstated=["paranmt"],  # for its final models: the code's default, and in the names of the released files
-            tunable=True,
-            help="maximum mega-batch size, in mini-batches; negatives are mined from it",
-        )
+    megabatch: int = field.integer(
+        60,
+        at_least=1,
+        recipes={"paranmt": 40},
+        unstated=["paranmt"],  # for its final models: the code's default, and in the names of the released files
+        tunable=True,
+        help="maximum mega-batch size, in mini-batches; negatives are mined from it",
     )
-    anneal: int = declare(
-        integer(
-            150,
-            at_least=0,
-            recipes={"paranmt": 0},
-            tunable=True,
-            help="mini-batches after which the mega-batch grows by one mini-batch; with 0 it has its full size from "
-            "the first step",
-        )
+    anneal: int = field.integer(
+        150,
+        at_least=0,
+        recipes={"paranmt": 0},
+        tunable=True,
+        help="mini-batches after which the mega-batch grows by one mini-batch; with 0 it has its full size from "
+        "the first step",
     )
-    objective: str = declare(
-        choice(
-            "infonce",
-            objectives.names,
-            recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
-            tunable=True,
-            help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.registered()),
-        )
+    objective: str = field.choice(
+        "infonce",
+        objectives.OBJECTIVES.keys,
+        recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
+        tunable=True,
+        help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.OBJECTIVES.values()),
     )
-    candidates: str = declare(
-        choice(
-            "batch",
-            ["batch", "mined"],
-            tunable=True,
-            help="InfoNCE's negatives: `batch` takes the other pairs of the mini-batch; `mined` adds the negatives "
-            "mined from the mega-batch",
-        )
+    candidates: str = field.choice(
+        "batch",
+        ["batch", "mined"],
+        tunable=True,
+        help="InfoNCE's negatives: `batch` takes the other pairs of the mini-batch; `mined` adds the negatives "
+        "mined from the mega-batch",
     )
-    margin: float = declare(
-        number(
-            0.3,
-            at_least=0,
-            at_most=2,
-            recipes={"paper": 0.4, "code": 0.4, "paranmt": 0.4},
-            tunable=True,
-            help="the loss's margin delta; infonce subtracts it from the cosine of the positive pair",
-        )
+    margin: float = field.number(
+        0.3,
+        at_least=0,
+        at_most=2,
+        recipes={"paper": 0.4, "code": 0.4, "paranmt": 0.4},
+        tunable=True,
+        help="the loss's margin delta; infonce subtracts it from the cosine of the positive pair",
     )
-    scale: float = declare(
-        number(20, above=0, tunable=True, help="InfoNCE's scale: cosines are multiplied by it before the softmax")
+    scale: float = field.number(
+        20, above=0, tunable=True, help="InfoNCE's scale: cosines are multiplied by it before the softmax"
     )
-    matryoshka: tuple[int, ...] = declare(
-        list_of(
-            [],
-            items={"type": "integer", "minimum": 1},
-            distinct=True,
-            tunable=True,
-            help="shorter vector lengths to which the loss also applies, so that vectors can be truncated to them",
-        )
+    matryoshka: tuple[int, ...] = field.list_of(
+        [],
+        items={"type": "integer", "minimum": 1},
+        distinct=True,
+        tunable=True,
+        help="shorter vector lengths to which the loss also applies, so that vectors can be truncated to them",
     )
-    directions: str = declare(
-        choice(
-            "both",
-            ["both", "source"],
-            recipes={"paper": "source", "paranmt": "source"},
-            tunable=True,
-            help="`source` is the paper's Eq. 1; `both` adds the mirrored term, as the published code does",
-        )
+    directions: str = field.choice(
+        "both",
+        ["both", "source"],
+        recipes={"paper": "source", "paranmt": "source"},
+        tunable=True,
+        help="`source` is the paper's Eq. 1; `both` adds the mirrored term, as the published code does",
     )
-    negatives: str = declare(
-        choice(
-            "auto",
-            ["auto", "opposite", "same", "any", "random"],
-            recipes={"code": "opposite", "paranmt": "same"},
-            tunable=True,
-            help="mine negatives from the side opposite to the anchor's, from the same, or from any; auto takes any "
-            "for paraphrases, else opposite; random does not mine",
-        )
+    negatives: str = field.choice(
+        "auto",
+        ["auto", "opposite", "same", "any", "random"],
+        recipes={"code": "opposite", "paranmt": "same"},
+        tunable=True,
+        help="mine negatives from the side opposite to the anchor's, from the same, or from any; auto takes any "
+        "for paraphrases, else opposite; random does not mine",
     )
-    mask_equal: bool = declare(
-        boolean(
-            True,
-            recipes={"code": False, "paranmt": False},
-            tunable=True,
-            help="mask negatives whose text equals the positive or the anchor",
-        )
+    mask_equal: bool = field.boolean(
+        True,
+        recipes={"code": False, "paranmt": False},
+        tunable=True,
+        help="mask negatives whose text equals the positive or the anchor",
     )
-    dropout: float = declare(
-        number(
-            0,
-            at_least=0,
-            below=1,
-            recipes={"paranmt": 0},
-            unstated=["paranmt"],  # no regularisation is named
-            tunable=True,
-            help="dropout on the embeddings (the paper tries 0, 0.1 and 0.3)",
-        )
+    dropout: float = field.number(
+        0,
+        at_least=0,
+        below=1,
+        recipes={"paranmt": 0},
+        unstated=["paranmt"],  # no regularisation is named
+        tunable=True,
+        help="dropout on the embeddings (the paper tries 0, 0.1 and 0.3)",
     )
-    token_dropout: float = declare(
-        number(
-            0.15,
-            at_least=0,
-            below=1,
-            recipes={"paper": 0, "code": 0, "paranmt": 0},
-            unstated=["paranmt"],  # no regularisation is named
-            tunable=True,
-            help="probability of dropping a token from its sentence's mean",
-        )
+    token_dropout: float = field.number(
+        0.15,
+        at_least=0,
+        below=1,
+        recipes={"paper": 0, "code": 0, "paranmt": 0},
+        unstated=["paranmt"],  # no regularisation is named
+        tunable=True,
+        help="probability of dropping a token from its sentence's mean",
     )
-    learning_rate: float = declare(
-        number(
-            0.05,
-            above=0,
-            recipes={"paper": 0.001, "code": 0.001, "paranmt": 0.001},
-            tunable=True,
-            help="Adam's learning rate; with a linear schedule, the peak",
-        )
+    learning_rate: float = field.number(
+        0.05,
+        above=0,
+        recipes={"paper": 0.001, "code": 0.001, "paranmt": 0.001},
+        tunable=True,
+        help="Adam's learning rate; with a linear schedule, the peak",
     )
-    schedule: str = declare(
-        choice(
-            "linear",
-            ["constant", "linear"],
-            recipes={"paper": "constant", "code": "constant", "paranmt": "constant"},
-            tunable=True,
-            help="learning rate schedule; linear rises from 0 during warmup, then falls to 0 at the end",
-        )
+    schedule: str = field.choice(
+        "linear",
+        ["constant", "linear"],
+        recipes={"paper": "constant", "code": "constant", "paranmt": "constant"},
+        tunable=True,
+        help="learning rate schedule; linear rises from 0 during warmup, then falls to 0 at the end",
     )
-    warmup: float = declare(
-        number(0.05, at_least=0, below=1, tunable=True, help="share of training during which a linear schedule rises")
+    warmup: float = field.number(
+        0.05, at_least=0, below=1, tunable=True, help="share of training during which a linear schedule rises"
     )
-    average: int = declare(
-        integer(
-            0,
-            at_least=0,
-            tunable=True,
-            help="number of weight snapshots whose mean becomes the model, the last at the end; 0 for no averaging",
-        )
+    average: int = field.integer(
+        0,
+        at_least=0,
+        tunable=True,
+        help="number of weight snapshots whose mean becomes the model, the last at the end; 0 for no averaging",
     )
-    average_part: float = declare(
-        number(
-            0.2,
-            above=0,
-            at_most=1,
-            tunable=True,
-            help="final share of training over which the snapshots are evenly spaced",
-        )
+    average_part: float = field.number(
+        0.2,
+        above=0,
+        at_most=1,
+        tunable=True,
+        help="final share of training over which the snapshots are evenly spaced",
     )
-    clip: float | None = declare(
-        number(
-            None,
-            above=0,
-            null=True,
-            recipes={"paranmt": None},
-            unstated=["paranmt"],
-            tunable=True,
-            help="clip the gradient norm to this value; null for no clipping",
-        )
+    clip: float | None = field.number(
+        None,
+        above=0,
+        null=True,
+        recipes={"paranmt": None},
+        unstated=["paranmt"],
+        tunable=True,
+        help="clip the gradient norm to this value; null for no clipping",
     )
-    dim: int = declare(
-        integer(1024, at_least=1, recipes={"paranmt": 300}, tunable=True, help="dimension of the embeddings")
+    dim: int = field.integer(
+        1024, at_least=1, recipes={"paranmt": 300}, tunable=True, help="dimension of the embeddings"
     )
-    ignore_spaces: bool = declare(
-        boolean(
-            True,
-            recipes=dict.fromkeys(("paper", "code", "paranmt"), False),
-            tunable=True,
-            help="punctuation marks have one embedding with and without a space before them, and a lone space has "
-            "none; for means of sentencepiece's pieces",
-        )
+    ignore_spaces: bool = field.boolean(
+        True,
+        recipes=dict.fromkeys(("paper", "code", "paranmt"), False),
+        tunable=True,
+        help="punctuation marks have one embedding with and without a space before them, and a lone space has "
+        "none; for means of sentencepiece's pieces",
     )
-    init: str = declare(
-        choice(
-            "zipf",
-            ["normal", "zipf"],
-            recipes={"paper": "normal", "code": "normal", "paranmt": "normal"},
-            unstated=["paranmt"],
-            tunable=True,
-            help="initial embeddings: normal is N(0, 1); zipf multiplies them by a / (a + share of tokens), so that "
-            "frequent pieces start small",
-        )
+    init: str = field.choice(
+        "zipf",
+        ["normal", "zipf"],
+        recipes={"paper": "normal", "code": "normal", "paranmt": "normal"},
+        unstated=["paranmt"],
+        tunable=True,
+        help="initial embeddings: normal is N(0, 1); zipf multiplies them by a / (a + share of tokens), so that "
+        "frequent pieces start small",
     )
-    init_scale: float = declare(
-        number(
-            1,
-            above=0,
-            recipes={"paranmt": 0.01},
-            unstated=["paranmt"],  # the code's trigrams; its words start from vectors that were trained before
-            tunable=True,
-            help="the initial embeddings, except those taken from elsewhere, are multiplied by this",
-        )
+    init_scale: float = field.number(
+        1,
+        above=0,
+        recipes={"paranmt": 0.01},
+        unstated=["paranmt"],  # the code's trigrams; its words start from vectors that were trained before
+        tunable=True,
+        help="the initial embeddings, except those taken from elsewhere, are multiplied by this",
     )
-    init_smoothing: float = declare(number(3e-4, above=0, tunable=True, help="the a of `init: zipf`"))
-    init_spelling: float = declare(
-        number(
-            0.6,
-            at_least=0,
-            at_most=1,
-            recipes={"paper": 0, "code": 0, "paranmt": 0},
-            unstated=["paranmt"],
-            tunable=True,
-            help="share of the initial embeddings' variance that comes from the spelling of the pieces",
-        )
+    init_smoothing: float = field.number(3e-4, above=0, tunable=True, help="the a of `init: zipf`")
+    init_spelling: float = field.number(
+        0.6,
+        at_least=0,
+        at_most=1,
+        recipes={"paper": 0, "code": 0, "paranmt": 0},
+        unstated=["paranmt"],
+        tunable=True,
+        help="share of the initial embeddings' variance that comes from the spelling of the pieces",
     )
-    init_encoder_share: float = declare(
-        number(
-            0.6,
-            at_least=0,
-            at_most=1,
-            tunable=True,
-            help="with `init_encoder`: share of the initial embeddings' variance that comes from it; `init_spelling` "
-            "is a share of the rest",
-        )
+    init_encoder_share: float = field.number(
+        0.6,
+        at_least=0,
+        at_most=1,
+        tunable=True,
+        help="with `init_encoder`: share of the initial embeddings' variance that comes from it; `init_spelling` "
+        "is a share of the rest",
     )
-    init_encoder_whitening: float = declare(
-        number(
-            0.5,
-            at_least=0,
-            at_most=1,
-            tunable=True,
-            help="with `init_encoder`: its vectors are divided along each principal component by the standard "
-            "deviation to this power; 1 whitens them, 0 leaves them unchanged",
-        )
+    init_encoder_whitening: float = field.number(
+        0.5,
+        at_least=0,
+        at_most=1,
+        tunable=True,
+        help="with `init_encoder`: its vectors are divided along each principal component by the standard "
+        "deviation to this power; 1 whitens them, 0 leaves them unchanged",
     )
-    language_sampling: float = declare(
-        number(
-            1,
-            at_least=0,
-            at_most=1,
-            tunable=True,
-            help="in a model of several language pairs, the share of each in an epoch (of unchanged length) is "
-            "proportional to its number of pairs to this power: with 1 every pair occurs once, with 0 shares are equal",
-        )
+    language_sampling: float = field.number(
+        1,
+        at_least=0,
+        at_most=1,
+        tunable=True,
+        help="in a model of several language pairs, the share of each in an epoch (of unchanged length) is "
+        "proportional to its number of pairs to this power: with 1 every pair occurs once, with 0 shares are equal",
     )
-    seed: int = declare(integer(1, at_least=0, help="seed of all random choices, in data and training"))
-    device: str = declare(
-        text(
-            "auto",
-            pattern="^(auto|cpu|cuda(:[0-9]+)?)$",
-            noun="auto, cpu, cuda or a numbered one as cuda:1",
-            help="auto uses a GPU if there is one",
-        )
+    seed: int = field.integer(1, at_least=0, help="seed of all random choices, in data and training")
+    device: str = field.text(
+        "auto",
+        pattern="^(auto|cpu|cuda(:[0-9]+)?)$",
+        noun="auto, cpu, cuda or a numbered one as cuda:1",
+        help="auto uses a GPU if there is one",
     )
-    precision: str = declare(
-        choice(
-            "float32",
-            ["float32", "mixed"],
-            help="mixed computes products in bfloat16 on a GPU and rescores mined negatives in float32; not for CPUs",
-        )
+    precision: str = field.choice(
+        "float32",
+        ["float32", "mixed"],
+        help="mixed computes products in bfloat16 on a GPU and rescores mined negatives in float32; not for CPUs",
     )
-    dev_every: int | None = declare(
-        integer(
-            None,
-            at_least=1,
-            null=True,
-            help="pairs between two validations on the development data; null for once per epoch",
-        )
+    dev_every: int | None = field.integer(
+        None,
+        at_least=1,
+        null=True,
+        help="pairs between two validations on the development data; null for once per epoch",
     )
-    select: str = declare(
-        choice(
-            "last",
-            ["best", "last"],
-            recipes={"paper": "best", "code": "best", "paranmt": "best"},
-            help="keep the weights with the best validation score, or the last; averaged weights (`average`) are "
-            "validated at the end and count as the last",
-        )
+    select: str = field.choice(
+        "last",
+        ["best", "last"],
+        recipes={"paper": "best", "code": "best", "paranmt": "best"},
+        help="keep the weights with the best validation score, or the last; averaged weights (`average`) are "
+        "validated at the end and count as the last",
     )
-    log_every: int = declare(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
+    log_every: int = field.integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv")
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if not all(length < self.dim for length in self.matryoshka):
             raise self._wrong("matryoshka", f"a list of whole numbers from 1 to below dim, {self.dim}")
-        object.__setattr__(self, "matryoshka", tuple(self.matryoshka))
-
-    def as_dict(self) -> dict[str, Any]:
-        """All settings, in the order of their definition, ready for JSON."""
-        return dataclasses.asdict(self) | {"matryoshka": list(self.matryoshka)}
 
 
 @dataclass(frozen=True)
@@ -335,18 +272,16 @@ class CheckpointSchedule(CheckedSettings):
 
     BLOCK = "train.checkpoint"
 
-    minutes: float | None = declare(
-        number(10, above=0, null=True, help="minutes between two checkpoints; null for no checkpoints by time")
+    minutes: float | None = field.number(
+        10, above=0, null=True, help="minutes between two checkpoints; null for no checkpoints by time"
     )
-    steps: int | None = declare(
-        integer(
-            None,
-            at_least=1,
-            null=True,
-            help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
-        )
+    steps: int | None = field.integer(
+        None,
+        at_least=1,
+        null=True,
+        help="mini-batches between two checkpoints, at least 100 in effect; null for none by mini-batches",
     )
-    keep: int = declare(integer(2, at_least=1, help="number of latest checkpoints to keep until training ends"))
+    keep: int = field.integer(2, at_least=1, help="number of latest checkpoints to keep until training ends")
 
 
 #: The kind of several encoders that are trained together (:mod:`psp.training.encoders.joint`).

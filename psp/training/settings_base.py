@@ -4,14 +4,17 @@ from __future__ import annotations
 
 import dataclasses
 import json
-from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from collections.abc import Callable, Mapping
+from typing import Any, ClassVar, ParamSpec, Self
 
+from psp.core import settings
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import Setting, integer
+from psp.core.settings import Setting
+
+P = ParamSpec("P")
 
 #: The setting of a block whose processes may run on several machines.
-NODES = integer(
+NODES = settings.integer(
     1,
     at_least=1,
     inert=True,
@@ -19,10 +22,20 @@ NODES = integer(
 )
 
 
-def declare(setting: Setting) -> Any:
-    """A field of a dataclass with its declaration."""
-    default = tuple(setting.default) if isinstance(setting.default, list) else setting.default
-    return dataclasses.field(default=default, metadata={"setting": setting})
+def _field(declared: Callable[P, Setting]) -> Callable[P, Any]:
+    """What makes a field of a dataclass with its declaration, from what makes the declaration alone."""
+
+    def field(*args: P.args, **kwargs: P.kwargs) -> Any:
+        setting = declared(*args, **kwargs)
+        default = tuple(setting.default) if isinstance(setting.default, list) else setting.default
+        return dataclasses.field(default=default, metadata={"setting": setting})
+
+    return field
+
+
+# As in psp.core.settings, for the fields of those who inherit from the class below.
+boolean, choice, integer = _field(settings.boolean), _field(settings.choice), _field(settings.integer)
+list_of, number, text = _field(settings.list_of), _field(settings.number), _field(settings.text)
 
 
 class CheckedSettings:
@@ -64,6 +77,18 @@ class CheckedSettings:
                 raise self._wrong(key, setting.allowed)
             if "number" in setting.values().get("type", ()) and value is not None:
                 object.__setattr__(self, key, float(value))  # 1 and 1.0 in a config are the same setting
+            if isinstance(value, list):
+                object.__setattr__(self, key, tuple(value))
+
+    def as_dict(self) -> dict[str, Any]:
+        """All settings, in the order of their definition, ready for JSON."""
+        values = {key: getattr(self, key) for key in self.declared()}
+        return {key: list(value) if isinstance(value, tuple) else value for key, value in values.items()}
+
+    def learned(self) -> dict[str, Any]:
+        """The settings that change what is learned."""
+        declared = self.declared()
+        return {key: value for key, value in self.as_dict().items() if not declared[key].inert}
 
     def _wrong(self, key: str, allowed: str) -> ConfigError:
         return ConfigError(

@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.pairs.encoded_pairs import PairSource
-from psp.text.encoded import Encoded
+from psp.text.encoded import Encoded, offsets_of
 
 _MARK = "\N{LOWER ONE EIGHTH BLOCK}"
 
@@ -46,11 +46,11 @@ class Spacing:
         ids = self.same[sentences.ids]
         if self.lone is None or not (dropped := ids == self.lone).any():
             return Encoded(ids, sentences.offsets)
-        before = np.concatenate([[0], np.cumsum(dropped)])
+        before = offsets_of(dropped)
         starts, ends = sentences.offsets[:-1], sentences.offsets[1:]
         for row in np.flatnonzero(before[ends] - before[starts] == ends - starts):
             dropped[starts[row] : ends[row]] = False
-        before = np.concatenate([[0], np.cumsum(dropped)])
+        before = offsets_of(dropped)
         return Encoded(ids[~dropped], (sentences.offsets - before[sentences.offsets]).astype(sentences.offsets.dtype))
 
     def fill(self, table: npt.NDArray[np.float32]) -> None:

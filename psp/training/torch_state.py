@@ -9,6 +9,7 @@ from collections.abc import Iterator
 import torch
 
 from psp.core import jit
+from psp.core.errors import ConfigError
 
 #: glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD.
 _TRIM_THRESHOLD, _MAP_THRESHOLD = -1, -3
@@ -43,7 +44,12 @@ def torch_state(threads: int) -> Iterator[None]:
     """Set torch up for training (threads, repeatable kernels), and restore it afterwards.
 
     Memory is not filled for the sake of repeatability: nothing here is read before it is written.
+
+    Raises:
+        ConfigError: there are no threads.
     """
+    if threads < 1:
+        raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     before = torch.get_num_threads()
     compiled_before = jit.set_threads(threads)
     deterministic = torch.get_deterministic_debug_mode()

@@ -152,14 +152,8 @@ class Trainer:
         """After :meth:`run`, compare the loss of the final weights with the untrained ones'.
 
         Both are computed on the first mini-batch, with the same noise. (The last mini-batches' losses would tell
-        nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) See
-        :func:`psp.training.divergence.check_learnt`.
-
-        Args:
-            refuse: divergence is an error; otherwise, and always after only a few steps, it is a warning.
-
-        Raises:
-            PspError: training diverged.
+        nothing: mined negatives are harder for a better encoder, and come from ever larger mega-batches.) For
+        ``refuse`` and errors see :func:`psp.training.divergence.check_learnt`.
         """
         assert self.first_loss is not None
         equal = self._objective.of_equal_vectors(len(self._first_rows()))
@@ -276,9 +270,7 @@ class Trainer:
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
         """With ``precision: mixed``, matrix products use bfloat16; weights and their gradients stay float32."""
-        if self.settings.precision == "float32":
-            return contextlib.nullcontext()
-        return torch.autocast(self._device.type, torch.bfloat16)
+        return torch.autocast(self._device.type, torch.bfloat16, enabled=self.settings.precision == "mixed")
 
     def _set_learning_rate(self, pairs: int) -> float:
         """Set the learning rates for a step on this many pairs; return that of the encoder's first parameters."""

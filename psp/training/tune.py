@@ -20,7 +20,7 @@ from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json, write_json
 from psp.core.settings import Section, Setting, integer, list_of
-from psp.training.effective_settings import unused
+from psp.training.objectives import OBJECTIVES, find, mines
 from psp.training.schedule import megabatch_size
 from psp.training.settings import TrainSettings
 
@@ -29,6 +29,29 @@ if TYPE_CHECKING:
 
 #: Keys that only shape mega-batches: they are compared by the resulting mega-batches.
 SHAPE = ("epochs", "batch_size", "megabatch", "anneal")
+#: The settings that mining reads, for every objective.
+MINING = frozenset({"megabatch", "anneal", "negatives", "mask_equal"})
+#: By the value of ``train.init``.
+INIT = {"normal": frozenset[str](), "zipf": frozenset({"init_smoothing"})}
+#: By the value of ``train.schedule``.
+SCHEDULE = {"constant": frozenset[str](), "linear": frozenset({"warmup"})}
+#: Where weights are averaged.
+AVERAGE = frozenset({"average_part"})
+
+
+def unused(train: Mapping[str, Any]) -> frozenset[str]:
+    """The keys of ``train`` that a training run with these settings never reads.
+
+    Raises:
+        ConfigError: there is no such objective.
+    """
+    read = set(find(train["objective"]).reads) | INIT[train["init"]] | SCHEDULE[train["schedule"]]
+    if mines(train):
+        read |= MINING
+    if train["average"] >= 2:
+        read |= AVERAGE
+    some_read = [objective.reads for objective in OBJECTIVES.values()]
+    return MINING.union(AVERAGE, *some_read, *INIT.values(), *SCHEDULE.values()) - read
 
 
 @dataclass(frozen=True)

@@ -9,14 +9,10 @@ import sys
 import threading
 import traceback
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from psp.core import logs
 from psp.core.errors import PspError
 from psp.core.files import write_json
-
-if TYPE_CHECKING:
-    from psp.training.launch import Job
 
 
 def main(job_file: Path) -> int:
@@ -35,28 +31,22 @@ def main(job_file: Path) -> int:
         # launcher's, which is our standard output.
         os.dup2(1, 2)
     logs.start(log, logging.WARNING if rank else logging.INFO, process=rank)
+    from psp.training.process_group import PartnerLost
+    from psp.training.saving.checkpoint import Stopped
+
+    end, message = "done", ""
     try:
-        end, message = _train(job)
+        job.run()
+    except PartnerLost as error:
+        end, message = "lost", str(error)
+    except Stopped as error:
+        end, message = "stopped", str(error)
+    except PspError as error:
+        end, message = "error", str(error)
     except Exception:
         end, message = "bug", traceback.format_exc()
     write_json(state_file, {"end": end, "message": message})
     return 0 if end in ("done", "stopped") else 1
-
-
-def _train(job: Job) -> tuple[str, str]:
-    """Train; return a word for how it ended, and the details."""
-    from psp.training.process_group import PartnerLost
-    from psp.training.saving.checkpoint import Stopped
-
-    try:
-        job.run()
-    except PartnerLost as error:
-        return "lost", str(error)
-    except Stopped as error:
-        return "stopped", str(error)
-    except PspError as error:
-        return "error", str(error)
-    return "done", ""
 
 
 def _end_with_the_launcher() -> None:

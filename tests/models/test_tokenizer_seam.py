@@ -23,7 +23,7 @@ from psp.evaluation.system import scorer_of
 from psp.inference.search.vectors import embed
 from psp.inference.serve.pieces import explain
 from psp.models.exports import export
-from psp.models.files import NAMES, SENTENCEPIECE, file_names, model_files, tokenizer_files
+from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, file_names, model_files, tokenizer_files
 from psp.models.folder import read_folder, save_model
 from psp.models.kinds import register_encoder
 from psp.models.model import Model, load_model
@@ -300,8 +300,8 @@ def test_a_mean_of_sentencepiece_stays_as_older_readers_know_it(tmp_path: Path) 
     by_path = save_model(tmp_path / "a", table, tokenizer.path, {"lower_case": True})
     by_tokenizer = save_model(tmp_path / "b", table, tokenizer.with_preprocessing({"lower_case": True}), {})
     assert by_path == by_tokenizer and by_path["format"] == 1 and not by_path.keys() & {"tokenizer", "encoder"}
-    for name in NAMES.values():
+    for name in (names := (WEIGHTS, SENTENCEPIECE, CONFIG)):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(NAMES.values())
+    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(names)
     assert file_names(by_path) == ["config.json", "model.safetensors", FILE]
     assert FILE == SENTENCEPIECE and tokenizer.contents().keys() == {FILE}

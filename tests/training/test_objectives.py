@@ -9,8 +9,8 @@ import pytest
 
 from psp.core.errors import ConfigError
 from psp.training import objectives
-from psp.training.effective_settings import unused
 from psp.training.settings import PAPER, TrainSettings
+from psp.training.tune import unused
 from tests.training.pairwise_sigmoid import registered
 
 

@@ -9,7 +9,7 @@ from psp.config.training import FromStore
 from psp.config.transformer_entries import TransformerEntry
 from psp.core import fingerprint as module
 from psp.models.kinds import CLASSES
-from psp.training.objectives import registered
+from psp.training import objectives
 from tests.workflow.conftest import declared
 
 ROOT = Path(__file__).parents[2]
@@ -99,7 +99,7 @@ def fingerprinted():
 
 #: The rules of training ask the model's kind.
 RULES = fingerprinted() | {
-    "train": [FromStore.trained_in, *sorted(objective.__module__ for objective in registered())],
+    "train": [FromStore.trained_in, *sorted(objective.__module__ for objective in objectives.OBJECTIVES.values())],
     "train_transformer": [TransformerEntry.trained_in],
 }
 

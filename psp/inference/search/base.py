@@ -1,4 +1,4 @@
-"""The interface of the ways to find nearest rows, and their registry."""
+"""The interface of the ways to find nearest rows."""
 
 from __future__ import annotations
 
@@ -8,9 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from psp.core import named
 from psp.core.progress import Progress
-from psp.inference.search import INDEXES
 from psp.inference.search.vectors import Rows
 
 #: Queries per batch. At 1,024 dimensions and on one core the products run at 150 GFLOP/s.
@@ -38,18 +36,12 @@ class Searcher(ABC):
         rows_file: the file of the rows, where they are not in the order in which they were given.
     """
 
-    classes: ClassVar[dict[str, type[Searcher]]] = {}
+    #: Its key in :data:`psp.inference.search.INDEXES`.
     name: ClassVar[str]
     #: The file in which it is saved; None where there is nothing to save.
     FILE: ClassVar[str | None] = None
     #: The default effort of approximate search; 0 where it is exact.
     EFFORT: ClassVar[int] = 0
-
-    def __init_subclass__(cls, *, name: str) -> None:
-        if name not in INDEXES:
-            raise ValueError(f"psp.inference.search.INDEXES has no {name!r}")
-        named.add(Searcher.classes, name, cls)
-        cls.name = name
 
     def __init__(self, rows: Rows, numbers: Rows | None = None, rows_file: Path | None = None) -> None:
         self.rows, self.numbers, self.rows_file = rows, numbers, rows_file

@@ -18,7 +18,7 @@ import numpy as np
 
 from psp.core.files import atomic_text
 from psp.core.progress import Progress
-from psp.inference.search import kinds
+from psp.inference.search.kinds import SEARCHERS
 from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import (
     GrowingArray,
@@ -156,7 +156,7 @@ def _neighbours(
     dtype = np.dtype([("cosines", np.float64, (k,)), ("numbers", np.int64, (k,))])
     found = _array(folder, f"{direction}.neighbours", dtype)
     if len(found) < len(queries):
-        searcher = kinds.searcher(index).prepare(rows, folder, direction)
+        searcher = SEARCHERS[index].prepare(rows, folder, direction)
         left = len(queries) - len(found)
         blocks = math.ceil(left / searcher.queries_in(memory, k, effort))
         step = math.ceil(left / blocks)  # of one size: a small rest takes long for its size
@@ -290,11 +290,8 @@ def mine_files(
 
 
 def _vectors(model: TextModel, file: LineFile, dtype: np.dtype, work: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
-    distinct: list[np.ndarray] = []
-
     def blocks(first: int) -> Iterator[IndexBlock]:
-        distinct.append(_distinct(file, work))
-        return embedded(model, file, first, distinct[0])
+        return embedded(model, file, first, _distinct(file, work))
 
     return write_vectors(work, name, model.dim, dtype, file, blocks)
 

@@ -17,7 +17,7 @@ from psp.inference.search.vectors import Rows, from_stored
 LINKS, LINKING_EFFORT, SAMPLE = 32, 64, 20_000
 
 
-class Graph(Searcher, name="hnsw"):
+class Graph(Searcher):
     """Approximate search with faiss's HNSW graph.
 
     It holds an 8-bit copy of the rows and 64 links for each: a third of the memory of float32. The cosines are computed
@@ -26,6 +26,7 @@ class Graph(Searcher, name="hnsw"):
     query, where the graph finds 88%. PCA does not help: the first 256 components explain 65% of the variance.
     """
 
+    name = "hnsw"
     FILE = "graph.faiss"
     #: HNSW's efSearch, by default. With effort 32, 64, 128, 256, 512 it finds 81, 88, 92, 94, 96% of the 10 nearest
     #: among 100,000 sentences of 1,024 dimensions, in 0.7, 1.0, 1.7, 2.7, 5.1 ms per query on one core. Exact search

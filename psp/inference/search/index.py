@@ -24,8 +24,9 @@ import numpy as np
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import read_json, sha256, write_json
-from psp.inference.search import INDEXES, kinds
+from psp.inference.search import INDEXES
 from psp.inference.search.base import Searcher
+from psp.inference.search.kinds import SEARCHERS
 from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import ReleasedRows, release, resumable, save_blocks, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
@@ -90,7 +91,7 @@ class Index:
             PspError: faiss is not installed.
         """
         library()  # fail before the work
-        searcher = kinds.searcher(kind)
+        searcher = SEARCHERS[kind]
         stored = np.dtype(dtype)
         blocks = partial(embedded, model, corpus) if vectors is None else _read(model, corpus, vectors)
         if folder is None:
@@ -163,7 +164,7 @@ class Index:
         kind = description.get("approximate", "hnsw" if description.get("graph") else None) or "flat"  # "graph": of old
         if kind not in INDEXES:
             raise DataError(f"unknown approximate search {kind!r}", folder / DESCRIPTION)
-        searcher = kinds.searcher(kind)
+        searcher = SEARCHERS[kind]
         files = [VECTORS, LINES, *filter(None, [searcher.FILE])]
         for name in files:
             if not (folder / name).is_file() or sha256(folder / name) != sums.get(name):

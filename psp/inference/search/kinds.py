@@ -1,19 +1,11 @@
-"""All ways to find neighbours that psp has, registered by importing this module."""
+"""All ways to find neighbours that psp has."""
 
 from __future__ import annotations
 
-from psp.inference.search import graph, lists, neighbours
 from psp.inference.search.base import Searcher
+from psp.inference.search.graph import Graph
+from psp.inference.search.lists import Lists
+from psp.inference.search.neighbours import Exact
 
-__all__ = ["KINDS", "searcher"]
-
-KINDS: tuple[type[Searcher], ...] = (neighbours.Exact, graph.Graph, lists.Lists)
-
-
-def searcher(name: str) -> type[Searcher]:
-    """Return the class of an index's name.
-
-    Raises:
-        KeyError: there is none.
-    """
-    return Searcher.classes[name]
+#: By name.
+SEARCHERS: dict[str, type[Searcher]] = {one.name: one for one in (Exact, Graph, Lists)}

@@ -34,7 +34,7 @@ SECONDS, SECOND_ROWS = 16, 1024
 QUERIES = 65_536
 
 
-class Lists(Searcher, name="ivf"):
+class Lists(Searcher):
     """Centroids, and where the rows of each begin.
 
     Attributes:
@@ -44,6 +44,7 @@ class Lists(Searcher, name="ivf"):
     """
 
     numbers: Rows
+    name = "ivf"
     FILE = "lists.npz"
     #: Lists that a query is compared with, by default.
     EFFORT = 64

@@ -135,8 +135,10 @@ def joined(parts: Sequence[Found], k: int) -> Found:
     return Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
 
 
-class Exact(Searcher, name="flat"):
+class Exact(Searcher):
     """Exact search."""
+
+    name = "flat"
 
     @classmethod
     def prepare(cls, rows: Rows, folder: Path | None = None, name: str = "") -> Exact:

@@ -124,14 +124,9 @@ class _Api:
         return await requests.read(request, self._limits)
 
     async def _run(self, work: Callable[..., Result], *arguments: Any) -> Result:
-        self._check_not_busy()
-        self._waiting += 1
-        try:
-            # One at a time, so that memory is bounded by one request's vectors.
-            async with self._turn:
-                return await run_in_threadpool(work, *arguments)
-        finally:
-            self._waiting -= 1
+        result, release = await self._held(0, work, *arguments)
+        release()
+        return result
 
     async def _held(self, size: int, work: Callable[..., Result], *arguments: Any) -> tuple[Result, Callable[[], None]]:
         """:meth:`_run`, holding the result of ``size`` bytes until it has been read; then call what is returned."""
@@ -144,8 +139,9 @@ class _Api:
                 self._waiting, self._bytes = self._waiting - 1, self._bytes - held.pop()
 
         try:
+            # One at a time, so that memory is bounded by one request's vectors.
             async with self._turn:
-                if self._bytes and self._bytes + size > self._limits.answer_bytes:
+                if size and self._bytes and self._bytes + size > self._limits.answer_bytes:
                     raise Refused(503, "others are still reading their vectors; ask again in a second")
                 held[0], self._bytes = size, self._bytes + size
                 return await run_in_threadpool(work, *arguments), release

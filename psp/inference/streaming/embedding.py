@@ -44,7 +44,10 @@ class Embed:
             return 0, error
         shape = (chunk.rows, self._model.dim)
         out = np.frombuffer(room, self._dtype, shape[0] * shape[1]).reshape(shape)
-        vectors = self._vectors(texts)
+        if self._normalize:
+            vectors = self._model.encode(texts, normalize_embeddings=True)
+        else:
+            vectors = self._model.embed_raw_text(texts)  # encode would copy them
         try:
             if self._dtype.itemsize == 2 and "psp.models.pooling" in sys.modules:  # compiled code is already loaded
                 from psp.inference.streaming import halves
@@ -58,11 +61,6 @@ class Embed:
             message = "its vector is too large for float16; use float32"
             return 0, DataError(message, self._name, chunk.first + row)
         return out.nbytes, None
-
-    def _vectors(self, texts: list[str]) -> np.ndarray:
-        if self._normalize:
-            return self._model.encode(texts, normalize_embeddings=True)
-        return self._model.embed_raw_text(texts)  # encode would copy them
 
 
 class PairScore:

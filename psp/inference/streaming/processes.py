@@ -18,9 +18,9 @@ import multiprocessing
 import signal
 import traceback
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from multiprocessing.connection import wait
-from typing import NamedTuple, Protocol
+from typing import NamedTuple
 
 from psp.core.errors import PspError
 from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, Chunker, ChunkSource, chunks
@@ -31,20 +31,10 @@ DEPTH = 2
 PLACES = 3
 
 
-class Work(Protocol):
-    """The work to do on a chunk."""
-
-    def __call__(self, chunk: Chunk, room: memoryview) -> tuple[int | bytes, PspError | None]:
-        """Process a chunk.
-
-        Args:
-            chunk: whole lines.
-            room: buffer for the result.
-
-        Returns:
-            The size of the result in ``room``, in bytes, or the result itself if it does not fit; and an error in a
-            line, if any, which ends the work after the result for the lines before it.
-        """
+#: The work to do on a chunk of whole lines, with a buffer for the result. It returns the size of the result in the
+#: buffer, in bytes, or the result itself if it does not fit; and an error in a line, if any, which ends the work after
+#: the result for the lines before it.
+Work = Callable[[Chunk, memoryview], tuple[int | bytes, PspError | None]]
 
 
 class Done(NamedTuple):
@@ -97,13 +87,6 @@ def _given(chunk: Chunk, made: int | bytes, place: memoryview) -> Iterator[Done]
         yield Done(chunk, place[:made] if isinstance(made, int) else memoryview(made))
 
 
-class _Finished(NamedTuple):
-    chunk: Chunk
-    place: int
-    made: int | bytes
-    error: PspError | None
-
-
 class _Workers:
     def __init__(self, work: Work, jobs: int, room: int) -> None:
         self._work, self._room = work, room
@@ -143,7 +126,7 @@ class _Workers:
 
     def run(self, source: ChunkSource, chunker: Chunker) -> Iterator[Done]:
         waiting: deque[Chunk] = deque()  # read but not yet given to a worker
-        finished: dict[int, _Finished] = {}
+        finished: dict[int, tuple[Chunk, int, int | bytes, PspError | None]] = {}
         given = yielded = 0
         ended = False
         while True:
@@ -164,8 +147,9 @@ class _Workers:
             ready = self._wait(source if reading else None)
             for worker, ours in enumerate(self._ours):
                 if ours in ready:
-                    number, one = self._take(worker)
-                    finished[number] = one
+                    made, error = self._take(worker)
+                    number, place, chunk = self._busy[worker].popleft()
+                    finished[number] = (chunk, place, made, error)
             if source in ready:
                 data = source.read()
                 waiting.extend(chunker.feed(data) if data else chunker.end())
@@ -206,7 +190,7 @@ class _Workers:
             raise self._lost(worker) from None
         self._busy[worker].append((number, place, chunk))
 
-    def _take(self, worker: int) -> tuple[int, _Finished]:
+    def _take(self, worker: int) -> tuple[int | bytes, PspError | None]:
         try:
             made, error = self._ours[worker].recv()
             if made is None:
@@ -215,8 +199,7 @@ class _Workers:
             raise self._lost(worker) from None
         if isinstance(error, str):
             raise RuntimeError(f"in a worker process:\n{error}")
-        number, place, chunk = self._busy[worker].popleft()
-        return number, _Finished(chunk, place, made, error)
+        return made, error
 
     def _lost(self, worker: int) -> PspError:
         process = self._processes[worker]

@@ -149,14 +149,14 @@ def _npy(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
         writer = _Raw(file, _Cache(file))
         yield writer
         file.seek(0)
-        file.write(npy_header(writer.written // (dim * np.dtype(dtype).itemsize), dim, dtype))
+        write_npy_header(file, writer.written // (dim * np.dtype(dtype).itemsize), dim, dtype)
 
 
-def npy_header(rows: int, dim: int, dtype: str) -> bytes:
-    """Return the header of a .npy file (format 1.0), always 128 bytes."""
+def write_npy_header(file: IO[bytes], rows: int, dim: int, dtype: str) -> None:
+    """Write the header of a .npy file (format 1.0), which NumPy makes of 128 bytes for any number of rows."""
     described = np.dtype(dtype).newbyteorder("<").str
-    text = f"{{'descr': '{described}', 'fortran_order': False, 'shape': ({rows}, {dim}), }}"
-    return b"\x93NUMPY\x01\x00" + (_HEADER - 10).to_bytes(2, "little") + text.encode().ljust(_HEADER - 11) + b"\n"
+    header = {"descr": described, "fortran_order": False, "shape": (rows, dim)}
+    np.lib.format.write_array_header_1_0(file, header)
 
 
 def _pyarrow() -> Any:

@@ -82,7 +82,7 @@ def back_translate(
         "seed": seed,
         "block_lines": block_lines,
     }
-    translations = _Translations(Path(cache), translator)
+    finished = Path(cache) / _digest(translator.identity)
     counts: dict[str, dict[str, int]] = {}
     lines = sum(one["lines"] for one in record["sources"])
     chosen = _chosen(lines, sample, seed)
@@ -94,7 +94,7 @@ def back_translate(
         for corpus, path, column in sources:
             counts[corpus] = {}
             for rows in _blocks(Path(path), column, block_lines, chosen):
-                for key, value in _write_rows(file, rows, Path(path), translations, encoder).items():
+                for key, value in _write_rows(file, rows, Path(path), translator, finished, encoder).items():
                     counts[corpus][key] = counts[corpus].get(key, 0) + value
                 bar.add(len(rows))
         if not sum(one.get("kept", 0) for one in counts.values()):
@@ -104,31 +104,26 @@ def back_translate(
     return summary
 
 
-class _Translations:
-    """Translations by one translator, kept in files by the texts of a block."""
-
-    def __init__(self, cache: Path, translator: Translator) -> None:
-        self.translator = translator
-        self.folder = cache / _digest(translator.identity)
-
-    def translate(self, texts: Sequence[str], rows: Sequence[_Row], path: Path) -> tuple[list[Hypothesis], int]:
-        """Return the best translation of each text, and how many texts were cut."""
-        block = self.folder / f"{_digest(texts)}.json"
-        if block.is_file():
-            try:
-                stored = read_json(block)
-                hypotheses = [Hypothesis(text, score, ended) for text, score, ended in stored["translations"]]
-                cut = int(stored["cut"])
-            except (KeyError, TypeError, ValueError):
-                raise DataError("not a block of translations; remove it", block) from None
-            if len(hypotheses) != len(texts):
-                raise DataError(f"{len(hypotheses)} translations of {len(texts)} texts; remove it", block)
-            return hypotheses, cut
-        before = self.translator.cut
-        hypotheses = _translated(self.translator, texts, rows, path)
-        cut = self.translator.cut - before
-        write_json(block, {"cut": cut, "translations": [list(one) for one in hypotheses]})
+def _kept(
+    translator: Translator, finished: Path, texts: Sequence[str], rows: Sequence[_Row], path: Path
+) -> tuple[list[Hypothesis], int]:
+    """The best translation of each text of a block, and how many texts were cut; kept in a file by the texts."""
+    block = finished / f"{_digest(texts)}.json"
+    if block.is_file():
+        try:
+            stored = read_json(block)
+            hypotheses = [Hypothesis(text, score, ended) for text, score, ended in stored["translations"]]
+            cut = int(stored["cut"])
+        except (KeyError, TypeError, ValueError):
+            raise DataError("not a block of translations; remove it", block) from None
+        if len(hypotheses) != len(texts):
+            raise DataError(f"{len(hypotheses)} translations of {len(texts)} texts; remove it", block)
         return hypotheses, cut
+    before = translator.cut
+    hypotheses = _translated(translator, texts, rows, path)
+    cut = translator.cut - before
+    write_json(block, {"cut": cut, "translations": [list(one) for one in hypotheses]})
+    return hypotheses, cut
 
 
 def _digest(value: Any) -> str:
@@ -178,11 +173,11 @@ def _blocks(path: Path, column: int, size: int, chosen: Iterator[bool]) -> Itera
 
 
 def _write_rows(
-    file: TextIO, rows: Sequence[_Row], path: Path, translations: _Translations, encoder: TextEncoder
+    file: TextIO, rows: Sequence[_Row], path: Path, translator: Translator, finished: Path, encoder: TextEncoder
 ) -> dict[str, int]:
     # A sentence that occurs in the block more than once is translated once.
     texts = list(dict.fromkeys(row.text for row in rows))
-    hypotheses, cut = translations.translate(texts, rows, path)
+    hypotheses, cut = _kept(translator, finished, texts, rows, path)
     of_text = dict(zip(texts, hypotheses, strict=True))
     kept, counts = [], {"lines": len(rows), "empty": 0, "copies": 0, "overlong": 0, "cut": cut}
     for _, reference, text in rows:

@@ -76,18 +76,15 @@ class Ctranslate2Translator(Translator):
 
     def _sentencepieces(self) -> tuple[Path, Path]:
         if own := self.settings["sentencepiece"]:
-            paths = Path(own), Path(self.settings["target_sentencepiece"] or own)
-        else:
-            # A translator that psp trained has them beside its CTranslate2 model's folder.
-            places = [(place / one, place / two) for place in (self.folder, self.folder.parent) for one, two in _BESIDE]
-            pair_found = next((pair for pair in places if pair[0].is_file() and pair[1].is_file()), None)
-            if pair_found is None:
-                raise DataError(
-                    "no source.spm and target.spm, nor sentencepiece.model; name the model's with `sentencepiece`",
-                    self.folder,
-                )
-            paths = pair_found
-        return paths
+            return Path(own), Path(self.settings["target_sentencepiece"] or own)
+        # A translator that psp trained has them beside its CTranslate2 model's folder.
+        for place in (self.folder, self.folder.parent):
+            for source, target in _BESIDE:
+                if (place / source).is_file() and (place / target).is_file():
+                    return place / source, place / target
+        raise DataError(
+            "no source.spm and target.spm, nor sentencepiece.model; name the model's with `sentencepiece`", self.folder
+        )
 
     def _check(self, path: Path, processor: Any, known: set[str], side: str) -> None:
         """Check that a sentencepiece model is this model's, by the vocabulary of its side."""

@@ -22,7 +22,7 @@ from psp.models.combined import parts_of
 from psp.models.files import WEIGHTS
 from psp.models.folder import model_name
 from psp.models.static import StaticModel
-from psp.text.languages import LID_LABELS, TATOEBA, lid_label
+from psp.text.languages import ISO3, LID_LABELS, lid_label
 from psp.text.scripts import scripts_of
 
 #: mteb's names have an organisation; this one is in the manner of its own "no_model_name/available".
@@ -36,17 +36,8 @@ lgpl lgpl-3.0 mit mpl-2.0 msr-la-nc odc-by openmdw-1.1 openrail openrail++
 """
 LICENCES = frozenset(_LICENCES.split())
 
-# ISO 639-3 for ISO 639-1 if it differs from the code of the Tatoeba test set: because the set is missing, or has one
-# language of a macrolanguage.
-_ISO_639_3 = """
-aa aar ab abk ae ave ak aka an arg as asm av ava ay aym ba bak bi bis bm bam bo bod ce che co cos cr cre cu chu cv chv
-dv div dz dzo ee ewe en eng fa fas ff ful fj fij gn grn gu guj gv glv ha hau ho hmo ht hat hz her ig ibo ii iii ik ipk
-iu iku kg kon ki kik kj kua kl kal kn kan kr kau ks kas kv kom ky kir lb ltz lg lug li lim ln lin lo lao lu lub lv lav
-mg mlg mh mah mi mri ms msa mt mlt my mya na nau nd nde ne nep ng ndo no nor nr nbl nv nav ny nya oj oji om orm or ori
-os oss pa pan pi pli ps pus qu que rm roh rn run rw kin sa san sc srd sd snd se sme sg sag si sin sm smo sn sna so som
-ss ssw st sot su sun sw swa tg tgk ti tir tn tsn to ton ts tso tw twi ty tah ve ven vo vol wa wln wo wol yo yor za zha
-zh zho zu zul
-"""
+# The codes of macrolanguages, where the Tatoeba test set has one of their languages.
+_CODES = ISO3 | {"fa": "fas", "lv": "lav", "ms": "msa", "no": "nor", "sw": "swa", "zh": "zho"}
 # ISO 15924 for the scripts of psp.text.scripts.
 _ISO_15924 = """
 ARABIC Arab ARMENIAN Armn BENGALI Beng CYRILLIC Cyrl DEVANAGARI Deva ETHIOPIC Ethi GEORGIAN Geor GREEK Grek
@@ -66,7 +57,6 @@ def _pairs(text: str) -> dict[str, str]:
     return dict(zip(words[::2], words[1::2], strict=True))
 
 
-_CODES = TATOEBA | _pairs(_ISO_639_3)
 _SCRIPTS, _LIKELY_SCRIPTS = _pairs(_ISO_15924), _pairs(_LIKELY)
 
 _BEGINNING = '''\

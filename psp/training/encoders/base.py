@@ -18,13 +18,17 @@ from psp.text.tokenizer import Tokenizer
 class Encoder(Protocol):
     """A ``torch.nn.Module`` whose parameters its optimiser moves.
 
-    An optimiser may lag behind on rows of the embedding matrix (:class:`psp.training.optimiser.RowOptimiser`): an
+    An optimiser may lag behind on rows of the embedding matrix (:data:`psp.training.optimiser.RowOptimiser`): an
     encoder has it prepare rows before it reads them. All rows are up to date when :meth:`state_dict` or
     :meth:`embedder` is called.
     """
 
     def state_dict(self) -> dict[str, Tensor]:
         """The weights by name, sharing their memory."""
+        ...
+
+    def load_state_dict(self, state_dict: Mapping[str, Tensor]) -> Any:
+        """Copy such weights into its own."""
         ...
 
     def encode(self, sentences: Encoded) -> Tensor:

@@ -135,9 +135,7 @@ class JointEncoder(torch.nn.Module):
         self, folder: Path, weights: Mapping[str, Tensor], tokenizer: Tokenizer, config: Mapping[str, Any]
     ) -> None:
         """Write the folder; afterwards the encoder has these weights."""
-        with torch.no_grad():
-            for name, weight in self.state_dict().items():
-                weight.copy_(weights[name])
+        self.load_state_dict(weights)
         self.embedder(tokenizer, config).save(folder)
 
 

@@ -5,7 +5,6 @@ Each kind has a file in this folder and an entry here; nothing heavy is imported
 
 from __future__ import annotations
 
-import dataclasses
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
@@ -101,4 +100,4 @@ def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
     if settings is None:
         return own
     kind = own.pop("kind")
-    return {"kind": kind, **dataclasses.asdict(settings.from_mapping(own))}
+    return {"kind": kind, **settings.from_mapping(own).as_dict()}

@@ -192,11 +192,11 @@ class _ClippedAdam(DenseAdam):
         super().__init__(params, lr=lr)
         self._largest = largest
 
-    def step(self, closure: Any = None) -> Any:
+    def step(self) -> None:  # type: ignore[override]
         gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
         if self._largest is not None and gradients:
             clip_gradient(gradients, self._largest)
-        return super().step(closure)
+        super().step()
 
 
 def scrambled(

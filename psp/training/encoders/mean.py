@@ -71,7 +71,7 @@ class MeanEncoder(torch.nn.Module):
         #: On a GPU: whether the gradient is of the whole table, which is then written once a step and read by Adam
         #: anyway. Finding the rows in use instead makes the CPU wait for the GPU; processes exchange only those.
         self.dense_gradient = False
-        self._grouping = _Grouping(len(table))
+        self._slot = np.full(len(table), -1, dtype=np.int32)
 
     def encode(self, sentences: Encoded) -> Tensor:
         with torch.no_grad():
@@ -88,7 +88,7 @@ class MeanEncoder(torch.nn.Module):
             sentences = drop_tokens(sentences, self._token_dropout, self._seed, step, slots)
         keys = noise_keys(sentences.offsets, self._seed, step, slots) if self._dropout else None
         if self._compiled:
-            bag = self._grouping(sentences)
+            bag = _Bag(sentences, self._slot)
             self.before_read(self.table, bag.rows)
             return _Mean.apply(self.table, bag, keys, self._dropout)
         ids, offsets = tensors(sentences, self.table.device)
@@ -245,27 +245,19 @@ def _threshold(dropout: float) -> int:
 
 
 class _Bag:
-    """The tokens of some sentences, grouped by row of the embedding table.
+    """The tokens of some sentences, grouped by row of the embedding table in time proportional to their number.
 
     ``rows`` are the distinct rows in ascending order, int64; the tokens of ``rows[i]`` are
-    ``order[starts[i]:starts[i + 1]]``, and token t belongs to sentence ``owner[t]``.
+    ``order[starts[i]:starts[i + 1]]``, and token t belongs to sentence ``owner[t]``. ``slot`` is a counter per row of
+    the table, int32, -1 between calls.
     """
 
     __slots__ = ("ids", "offsets", "order", "owner", "rows", "starts")
 
-    def __init__(self, sentences: Encoded, rows: npt.NDArray[np.int64], slot: npt.NDArray[np.int32]) -> None:
-        self.ids, self.offsets, self.rows = sentences.ids, sentences.offsets, rows
-        self.starts, self.order, self.owner = _order_tokens(self.ids, self.offsets, rows, slot)
-
-
-class _Grouping:
-    """Groups tokens by row, with a counter per row of the table, in time proportional to the number of tokens."""
-
-    def __init__(self, rows: int) -> None:
-        self._slot = np.full(rows, -1, dtype=np.int32)
-
-    def __call__(self, sentences: Encoded) -> _Bag:
-        return _Bag(sentences, np.sort(_distinct(sentences.ids, self._slot)), self._slot)
+    def __init__(self, sentences: Encoded, slot: npt.NDArray[np.int32]) -> None:
+        self.ids, self.offsets = sentences.ids, sentences.offsets
+        self.rows = np.sort(_distinct(self.ids, slot))
+        self.starts, self.order, self.owner = _order_tokens(self.ids, self.offsets, self.rows, slot)
 
 
 class _Mean(torch.autograd.Function):

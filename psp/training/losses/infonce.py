@@ -54,9 +54,11 @@ def infonce_objective(
     Returns:
         A scalar; of several processes, this one's share, and all shares add up to the loss.
     """
-    if reduced is None:
-        reduced = vectors.device.type == "cuda" or reduced_precision(vectors.device)
-    return _InfoNCE.apply(vectors, margin, scale, masked, group, reduced, extra)
+    return _InfoNCE.apply(vectors, margin, scale, masked, group, _reduced(vectors, reduced), extra)
+
+
+def _reduced(vectors: Tensor, wanted: bool | None) -> bool:
+    return vectors.device.type == "cuda" or reduced_precision(vectors.device) if wanted is None else wanted
 
 
 #: Multiplications in a matrix product from which bfloat16 is worth its conversions.

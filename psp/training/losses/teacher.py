@@ -21,8 +21,7 @@ from torch import Tensor
 
 from psp.text.encoded import Encoded
 from psp.training.losses.base import Loss
-from psp.training.losses.infonce import _by_vectors, _products, _unit_rows
-from psp.training.negatives.nearest import reduced_precision
+from psp.training.losses.infonce import _by_vectors, _products, _reduced, _unit_rows
 from psp.training.objectives import MiniBatch, PairComparison
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import TEXT, DistillationTargets
@@ -55,11 +54,7 @@ class TeacherLoss(Loss):
         self.learning_rate = 0.0 if pairs is None else pairs.learning_rate  # without pairs there are no parameters
         self.takes_negatives = pairs is not None and pairs.takes_negatives
         self.takes_negatives_of_targets = pairs is not None and pairs.takes_negatives_of_targets
-        self._vectors, self._nearest, self._sentences = (
-            targets.vectors,
-            targets.nearest,
-            sentences,
-        )
+        self._vectors, self._nearest, self._sentences = targets.vectors, targets.nearest, sentences
 
     def compare(self, batch: MiniBatch) -> PairComparison:
         rows = batch.rows
@@ -164,10 +159,6 @@ def squares_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced: b
     divergence is half the variance of d.
     """
     return _Cosines.apply(vectors, cosines, scale, False, _reduced(vectors, reduced))
-
-
-def _reduced(vectors: Tensor, wanted: bool | None) -> bool:
-    return vectors.device.type == "cuda" or reduced_precision(vectors.device) if wanted is None else wanted
 
 
 class _Cosines(torch.autograd.Function):

@@ -8,9 +8,9 @@ Gradients written by hand, as for both objectives here, are in :mod:`psp.trainin
 import importlib
 import pkgutil
 
-from psp.training.objectives.base import MiniBatch, Objective, PairComparison, find, mines, names, register, registered
+from psp.training.objectives.base import OBJECTIVES, MiniBatch, Objective, PairComparison, find, mines, register
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
 
-__all__ = ["MiniBatch", "Objective", "PairComparison", "find", "mines", "names", "register", "registered"]
+__all__ = ["OBJECTIVES", "MiniBatch", "Objective", "PairComparison", "find", "mines", "register"]

@@ -124,7 +124,7 @@ class Objective(ABC):
         """
 
 
-#: By name.
+#: By name: a value that ``train.objective`` may have.
 OBJECTIVES: dict[str, type[Objective]] = {}
 
 
@@ -138,16 +138,6 @@ def register(objective: T) -> T:
     return objective
 
 
-def names() -> tuple[str, ...]:
-    """The values that ``train.objective`` may have."""
-    return tuple(OBJECTIVES)
-
-
-def registered() -> tuple[type[Objective], ...]:
-    """All objectives."""
-    return tuple(OBJECTIVES.values())
-
-
 def find(name: str) -> type[Objective]:
     """The objective of that name.
 
@@ -155,7 +145,7 @@ def find(name: str) -> type[Objective]:
         ConfigError: there is none.
     """
     if name not in OBJECTIVES:
-        raise ConfigError(f"train.objective: {name!r} is not allowed; allowed is {' or '.join(names())}")
+        raise ConfigError(f"train.objective: {name!r} is not allowed; allowed is {' or '.join(OBJECTIVES)}")
     return OBJECTIVES[name]
 
 

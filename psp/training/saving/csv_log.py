@@ -12,7 +12,6 @@ import numbers
 import time
 from collections.abc import Mapping
 from pathlib import Path
-from types import TracebackType
 from typing import IO, Any
 
 from psp.core.errors import DataError
@@ -112,9 +111,7 @@ class MetricsLog:
     def __enter__(self) -> MetricsLog:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         for table in (self._metrics, self._timing, self._dev):
             if table is not None:
                 table.close()

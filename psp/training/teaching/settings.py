@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
-from psp.core.settings import Section, choice, integer, list_of, number, text
-from psp.training.settings_base import CheckedSettings, declare
+from psp.core.settings import Section
+from psp.training import settings_base as field
+from psp.training.settings_base import CheckedSettings
 
 #: The losses, and whether each compares sentences of neighbourhoods instead of a mini-batch of pairs.
 LOSSES = {"kl": False, "neighbours-kl": True, "neighbours-mse": True}
@@ -23,84 +22,64 @@ class TeacherSettings(CheckedSettings):
 
     BLOCK = "teacher"
 
-    encoder: str | None = declare(
-        text(
-            None,
-            at_least=1,
-            null=True,
-            help="the teacher: use-multilingual (extra use), multilingual-e5-small (extra e5), minilm (extra peers), a "
-            "psp model's folder, a file of word vectors, sentence-transformers:<name or folder> or model2vec:<name or "
-            "folder>; null for none",
-        )
+    encoder: str | None = field.text(
+        None,
+        at_least=1,
+        null=True,
+        help="the teacher: use-multilingual (extra use), multilingual-e5-small (extra e5), minilm (extra peers), a "
+        "psp model's folder, a file of word vectors, sentence-transformers:<name or folder> or model2vec:<name or "
+        "folder>; null for none",
     )
-    languages: tuple[str, ...] | None = declare(
-        list_of(
-            None,
-            items={"type": "string", "pattern": "^[a-z]{2,3}$"},
-            at_least=1,
-            distinct=True,
-            null=True,
-            help="languages that the teacher knows; null: those that psp knows (for named encoders and psp models)",
-        )
+    languages: tuple[str, ...] | None = field.list_of(
+        None,
+        items={"type": "string", "pattern": "^[a-z]{2,3}$"},
+        at_least=1,
+        distinct=True,
+        null=True,
+        help="languages that the teacher knows; null: those that psp knows (for named encoders and psp models)",
     )
-    sentences: int | None = declare(
-        integer(
-            None,
-            at_least=2,
-            null=True,
-            help="distinct sentences that the teacher embeds, a random sample; null for all",
-        )
+    sentences: int | None = field.integer(
+        None,
+        at_least=2,
+        null=True,
+        help="distinct sentences that the teacher embeds, a random sample; null for all",
     )
-    precision: str = declare(
-        choice(
-            "float32",
-            ["float32", "bfloat16"],
-            help="bfloat16: encoders in torch compute in it, faster on hardware with bfloat16 instructions; no effect "
-            "on others",
-        )
+    precision: str = field.choice(
+        "float32",
+        ["float32", "bfloat16"],
+        help="bfloat16: encoders in torch compute in it, faster on hardware with bfloat16 instructions; no effect "
+        "on others",
     )
-    loss: str = declare(
-        choice(
-            "neighbours-kl",
-            [*LOSSES],
-            help="which of the teacher's cosines to learn: kl, those within a mini-batch, as a softmax per sentence; "
-            "neighbours-kl, those within neighbourhoods, likewise; neighbours-mse, the same by squared differences",
-        )
+    loss: str = field.choice(
+        "neighbours-kl",
+        [*LOSSES],
+        help="which of the teacher's cosines to learn: kl, those within a mini-batch, as a softmax per sentence; "
+        "neighbours-kl, those within neighbourhoods, likewise; neighbours-mse, the same by squared differences",
     )
-    weight: float = declare(
-        number(
-            0.5,
-            above=0,
-            at_most=1,
-            help="the teacher's share of the loss; `train.objective` has the rest. 1: ignore pairs, which a model of "
-            "plain text needs",
-        )
+    weight: float = field.number(
+        0.5,
+        above=0,
+        at_most=1,
+        help="the teacher's share of the loss; `train.objective` has the rest. 1: ignore pairs, which a model of "
+        "plain text needs",
     )
-    scale: float = declare(
-        number(
-            10,
-            above=0,
-            help="factor of cosines before the softmax; squared differences are multiplied by half its square",
-        )
+    scale: float = field.number(
+        10,
+        above=0,
+        help="factor of cosines before the softmax; squared differences are multiplied by half its square",
     )
-    centres: int = declare(integer(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods"))
-    neighbours: int = declare(
-        integer(15, at_least=1, help="nearest sentences, by the teacher, that accompany each centre")
+    centres: int = field.integer(32, at_least=1, help="random sentences in a mini-batch of neighbourhoods")
+    neighbours: int = field.integer(
+        15, at_least=1, help="nearest sentences, by the teacher, that accompany each centre"
     )
-    among: int = declare(
-        integer(33, at_least=1, help="nearest sentences from which these are drawn at random; at least `neighbours`")
+    among: int = field.integer(
+        33, at_least=1, help="nearest sentences from which these are drawn at random; at least `neighbours`"
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
-        if self.languages is not None:
-            object.__setattr__(self, "languages", tuple(self.languages))
         if self.among < self.neighbours:
             raise self._wrong("among", f"at least neighbours, {self.neighbours}")
-
-    def as_dict(self) -> dict[str, Any]:
-        """All settings, ready for JSON."""
-        return dataclasses.asdict(self) | {"languages": None if self.languages is None else list(self.languages)}
 
     @property
     def in_neighbourhoods(self) -> bool:

@@ -12,6 +12,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import itertools
 import json
 import logging
 import math
@@ -52,6 +53,7 @@ MANY = 50_000
 PROBES, TRAINING, QUERIES = 16, 64, 4096
 
 Vectors = npt.NDArray[np.float16]
+Flags = npt.NDArray[np.bool_]
 
 
 def teach(
@@ -87,10 +89,10 @@ def teach(
     if settings.encoder is None:
         raise ConfigError("teacher.encoder: none is named; write e.g. `teacher: {encoder: use-multilingual}`")
     known = set(settings.languages or ())
-    languages = [[language in known for language in pair] for pair, _ in corpora]
+    wanted = np.array([[language in known for language in pair] for pair, _ in corpora], dtype=bool).reshape(-1, 2)
     of_text = np.array([text for _, text in corpora], dtype=bool)
     with torch_state(threads):
-        seen, sentences = _distinct(pairs, languages, of_text)
+        seen, sentences = _distinct(pairs, wanted, of_text)
         order = sorted(sentences, key=lambda sentence: xxhash.xxh3_128_digest(sentence.encode()))
         distinct = len(order)
         del sentences
@@ -105,7 +107,7 @@ def teach(
         identity = identity_of(encoder, settings.encoder)
         embedded = _Blocks(encoder, identity, settings, cache / identity[:32])
         with atomic(out) as temporary, temporary.open("w+b") as file:
-            dim = embedded.dim(order[:BLOCK])
+            dim = int(embedded(order[:BLOCK]).shape[1])
             shapes = {"vectors": ("F16", (len(order), dim)), "rows": ("I32", (seen, 2))}
             among = min(settings.among, len(order) - 1) if settings.in_neighbourhoods else 0
             if among:
@@ -123,7 +125,7 @@ def teach(
                 "among": among,
             }
             kept = {sentence: row for row, sentence in enumerate(order)}
-            rows, sample = _rows(pairs, seen, kept, languages, of_text)
+            rows, sample = _rows(pairs, seen, kept, wanted, of_text)
             starts = _head(file, shapes, {**value, "kind": KIND, "sample": sample})
             with Progress(f"embedding by {settings.encoder}", "sentences", len(order)) as bar:
                 for start in range(0, len(order), BLOCK):
@@ -162,10 +164,6 @@ class _Blocks:
     def __init__(self, encoder: TextEncoder, identity: str, settings: TeacherSettings, folder: Path) -> None:
         self._encoder, self._settings, self._folder = encoder, settings, folder
         self._key = f"{identity} {settings.precision}".encode()
-
-    def dim(self, sentences: Sequence[str]) -> int:
-        """The vectors' number of dimensions, by the first block."""
-        return int(self(sentences).shape[1])
 
     def __call__(self, sentences: Sequence[str]) -> Vectors:
         path = self._folder / f"{self._digest(sentences)}.npy"
@@ -208,43 +206,36 @@ class _Blocks:
         return torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16)
 
 
-def _sides(
-    pairs: Path, corpora: int, languages: Sequence[Sequence[bool]], of_text: npt.NDArray[np.bool_]
-) -> Iterator[tuple[list[list[str]], npt.NDArray[np.bool_], npt.NDArray[np.bool_]]]:
-    """Blocks of a mixed pair file: both sides, which of them to teach, bool (n, 2), and which are plain text."""
-    wanted = np.array(languages, dtype=bool).reshape(-1, 2)
+def _sides(pairs: Path, wanted: Flags, of_text: Flags) -> Iterator[tuple[list[list[str]], Flags, Flags]]:
+    """Blocks of a mixed pair file: both sides, which of them to teach, bool (n, 2), and which are plain text.
+
+    ``wanted``, (corpora, 2), and ``of_text`` say the same of each corpus.
+    """
     for number, block in blocks(pairs):
         source, target, names = columns_of(block, pairs, number, MIXED)
-        index = corpus_indices(names, corpora, pairs, number)
+        index = corpus_indices(names, len(of_text), pairs, number)
         yield [source, target], wanted[index], of_text[index]
 
 
-def _distinct(pairs: Path, languages: Sequence[Sequence[bool]], of_text: npt.NDArray[np.bool_]) -> tuple[int, set[str]]:
+def _distinct(pairs: Path, wanted_of: Flags, of_text: Flags) -> tuple[int, set[str]]:
     """The number of pairs, and their distinct sentences to teach."""
     seen, distinct = 0, set[str]()
-    for sides, wanted, text in _sides(pairs, len(of_text), languages, of_text):
+    for sides, wanted, text in _sides(pairs, wanted_of, of_text):
         seen += len(text)
-        for side, sentences in enumerate(sides):
-            if wanted[:, side].all():
-                distinct.update(sentences)
-            else:
-                distinct.update(sentences[row] for row in np.flatnonzero(wanted[:, side]))
+        for sentences, chosen in zip(sides, wanted.T, strict=True):
+            distinct.update(itertools.compress(sentences, chosen))
     return seen, distinct
 
 
 def _rows(
-    pairs: Path,
-    count: int,
-    places: Mapping[str, int],
-    languages: Sequence[Sequence[bool]],
-    of_text: npt.NDArray[np.bool_],
+    pairs: Path, count: int, places: Mapping[str, int], wanted_of: Flags, of_text: Flags
 ) -> tuple[npt.NDArray[np.int32], list[list[Any]]]:
     """Each pair's rows among the vectors, int32 (pairs, 2), and the sample: [number, source, target] each."""
     rows = np.full((count, 2), NONE, dtype="<i4")
     wanted_rows = np.unique(np.linspace(0, count - 1, SAMPLE).astype(np.int64))
     sample: list[list[Any]] = []
     start = 0
-    for sides, wanted, text in _sides(pairs, len(of_text), languages, of_text):
+    for sides, wanted, text in _sides(pairs, wanted_of, of_text):
         stop = start + len(text)
         for side, sentences in enumerate(sides):
             places_of_side = np.fromiter(

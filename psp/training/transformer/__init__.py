@@ -20,14 +20,12 @@ from typing import TYPE_CHECKING, Any, cast
 
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256, write_json
-from psp.evaluation.development import DevelopmentFiles
+from psp.evaluation.development import Development, DevelopmentFiles
 from psp.training.finished import REPORT, check_unfinished
 from psp.training.transformer.settings import TransformerSettings, check_shared
 
 if TYPE_CHECKING:
     from psp.core.schemas.training import TransformerReport
-    from psp.training.loop import DevelopmentSet
-    from psp.training.process_group import ProcessGroup
     from psp.training.teaching.targets import DistillationTargets
 
 log = logging.getLogger(__name__)
@@ -71,7 +69,7 @@ class TransformerTraining:
     out_dir: Path | None
     train_dir: Path
     settings: TransformerSettings | Mapping[str, Any]
-    development: DevelopmentSet | DevelopmentFiles | None = None
+    development: Development | DevelopmentFiles | None = None
     _: KW_ONLY
     threads: int
     seed: int = 1
@@ -114,14 +112,11 @@ class TransformerTraining:
             params["base"],
             settings={**params["train"], **own},
             development=DevelopmentFiles.configured(inputs, params["development"]),
-            threads=job["threads"],
             seed=seed,
             model_config={"languages": list(params["languages"]), "recipe": params["recipe"]},
             identity={"code": code},
             teacher=Path(inputs.teacher[0]) if inputs.teacher else None,
-            processes=job["processes"],
-            gpus=job["gpus"],
-            nodes=job["nodes"],
+            **{key: job[key] for key in ("threads", "processes", "gpus", "nodes")},
             **folders,
         )
 
@@ -129,8 +124,6 @@ class TransformerTraining:
 def _run(job: TransformerTraining) -> TransformerReport:
     settings = TransformerSettings.of(job.settings)
     pairs, base, out_dir, train_dir, teacher = Path(job.pairs), job.base, job.out_dir, job.train_dir, job.teacher
-    if job.threads < 1:
-        raise ConfigError(f"threads: {job.threads} is not allowed; at least 1")
     if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
         raise PspError(f"training a transformer needs {', '.join(missing)}: pip install 'paraphrastic[transformer]'")
     import torch
@@ -157,7 +150,8 @@ def _run(job: TransformerTraining) -> TransformerReport:
         stack.enter_context(torch_state(job.threads))
         group = None
         if ProcessGroup.wanted():
-            group = _join(device)
+            place = f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" else device
+            group = ProcessGroup.join(torch.device(place), PATIENCE)
             stack.callback(group.leave)
         first = group is None or group.rank == 0
         if first:
@@ -248,19 +242,6 @@ def _run(job: TransformerTraining) -> TransformerReport:
         del dataset
         (train_dir / "pairs.arrow").unlink(missing_ok=True)
     return cast("TransformerReport", {**report, **times, "resumed_at": outcome["resumed_at"]})
-
-
-def _join(device: str) -> ProcessGroup:
-    """Join the processes that torchrun has started; the others wait for process 0 longer than torch's default."""
-    import torch
-
-    from psp.training.process_group import ProcessGroup
-
-    place = torch.device(device, int(os.environ["LOCAL_RANK"])) if device == "cuda" else torch.device(device)
-    if device == "cuda":
-        torch.cuda.set_device(place)
-    torch.distributed.init_process_group("nccl" if device == "cuda" else "gloo", timeout=PATIENCE)
-    return ProcessGroup(place)
 
 
 def _about(targets: DistillationTargets) -> dict[str, Any]:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import dataclasses
 from dataclasses import dataclass
-from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Section, choice, integer, number, text
+from psp.core.settings import Section, choice, integer, text
 from psp.models.files import TRANSFORMER
-from psp.training.settings_base import NODES, CheckedSettings, declare
+from psp.training import settings_base as field
+from psp.training.settings_base import NODES, CheckedSettings
 
 #: Poolings of sentence-transformers, and psp's own.
 LIBRARY_POOLINGS, LSTM_POOLINGS = ("mean", "cls", "max"), ("lstm", "bilstm")
@@ -25,131 +24,95 @@ class TransformerSettings(CheckedSettings):
 
     BLOCK = "transformer"
 
-    pooling: str = declare(
-        choice(
-            "mean",
-            (*LIBRARY_POOLINGS, *LSTM_POOLINGS),
-            recipes={"dadas": "lstm"},
-            help="a sentence's vector: of its token vectors the mean, the first (cls) or the largest of each dimension "
-            "(max); or the last state of an LSTM that reads them, one way (lstm) or both (bilstm)",
-        )
+    pooling: str = field.choice(
+        "mean",
+        (*LIBRARY_POOLINGS, *LSTM_POOLINGS),
+        recipes={"dadas": "lstm"},
+        help="a sentence's vector: of its token vectors the mean, the first (cls) or the largest of each dimension "
+        "(max); or the last state of an LSTM that reads them, one way (lstm) or both (bilstm)",
     )
-    dim: int = declare(
-        integer(
-            2048,
-            at_least=1,
-            recipes={"dadas": 2048},
-            help="dimensions with lstm or bilstm pooling; with the others it is the base's width",
-        )
+    dim: int = field.integer(
+        2048,
+        at_least=1,
+        recipes={"dadas": 2048},
+        help="dimensions with lstm or bilstm pooling; with the others it is the base's width",
     )
-    batch_size: int = declare(
-        integer(
-            64,
-            at_least=2,
-            recipes={"dadas": 64},
-            help="pairs per mini-batch, over all processes; no text occurs twice in a mini-batch",
-        )
+    batch_size: int = field.integer(
+        64,
+        at_least=2,
+        recipes={"dadas": 64},
+        help="pairs per mini-batch, over all processes; no text occurs twice in a mini-batch",
     )
-    epochs: int = declare(integer(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs"))
-    learning_rate: float = declare(
-        number(
-            2e-5,
-            above=0,
-            recipes={"dadas": 2e-5},
-            unstated=["dadas"],  # lost in the paper's text: the library's default
-            help="AdamW's peak learning rate; it then falls to 0 linearly",
-        )
+    epochs: int = field.integer(1, at_least=1, recipes={"dadas": 3}, help="passes over the pairs")
+    learning_rate: float = field.number(
+        2e-5,
+        above=0,
+        recipes={"dadas": 2e-5},
+        unstated=["dadas"],  # lost in the paper's text: the library's default
+        help="AdamW's peak learning rate; it then falls to 0 linearly",
     )
-    warmup: float = declare(
-        number(
-            0.1, at_least=0, below=1, recipes={"dadas": 0.1}, help="share of training in which the rate rises from 0"
-        )
+    warmup: float = field.number(
+        0.1, at_least=0, below=1, recipes={"dadas": 0.1}, help="share of training in which the rate rises from 0"
     )
-    scale: float = declare(
-        number(
-            20,
-            above=0,
-            recipes={"dadas": 20},
-            unstated=["dadas"],
-            help="cosines are multiplied by this before the softmax",
-        )
+    scale: float = field.number(
+        20,
+        above=0,
+        recipes={"dadas": 20},
+        unstated=["dadas"],
+        help="cosines are multiplied by this before the softmax",
     )
-    directions: str = declare(
-        choice(
-            "both",
-            ["both", "source"],
-            recipes={"dadas": "source"},
-            help="source: rank the targets for each source; both: also the sources for each target, and average the "
-            "two losses",
-        )
+    directions: str = field.choice(
+        "both",
+        ["both", "source"],
+        recipes={"dadas": "source"},
+        help="source: rank the targets for each source; both: also the sources for each target, and average the "
+        "two losses",
     )
-    distance: str = declare(
-        choice(
-            "cosine",
-            ["cosine", "mse", "l2"],
-            help="with a `teacher`: the loss that replaces ranking, the distance of a text's vector from the teacher's",
-        )
+    distance: str = field.choice(
+        "cosine",
+        ["cosine", "mse", "l2"],
+        help="with a `teacher`: the loss that replaces ranking, the distance of a text's vector from the teacher's",
     )
-    max_length: int = declare(
-        integer(
-            64,
-            at_least=4,
-            recipes={"dadas": 512},
-            unstated=["dadas"],  # not set, so the base's
-            help="tokens of a text that are read, up to the base's own limit; the rest is cut",
-        )
+    max_length: int = field.integer(
+        64,
+        at_least=4,
+        recipes={"dadas": 512},
+        unstated=["dadas"],  # not set, so the base's
+        help="tokens of a text that are read, up to the base's own limit; the rest is cut",
     )
-    cached: int | None = declare(
-        integer(
-            None,
-            at_least=1,
-            null=True,
-            help="texts that go through the transformer at a time, for mini-batches that do not fit into memory (the "
-            "library's CachedMultipleNegativesRankingLoss); null: a whole mini-batch",
-        )
+    cached: int | None = field.integer(
+        None,
+        at_least=1,
+        null=True,
+        help="texts that go through the transformer at a time, for mini-batches that do not fit into memory (the "
+        "library's CachedMultipleNegativesRankingLoss); null: a whole mini-batch",
     )
-    precision: str = declare(
-        choice(
-            "float32",
-            ["float32", "bfloat16"],
-            recipes={"dadas": "bfloat16"},  # mixed precision; the paper's is float16, on a GPU
-            help="bfloat16: compute products in it, faster on hardware with bfloat16 instructions; weights stay "
-            "float32",
-        )
+    precision: str = field.choice(
+        "float32",
+        ["float32", "bfloat16"],
+        recipes={"dadas": "bfloat16"},  # mixed precision; the paper's is float16, on a GPU
+        help="bfloat16: compute products in it, faster on hardware with bfloat16 instructions; weights stay float32",
     )
-    device: str = declare(
-        text(
-            "auto",
-            pattern="^(auto|cpu|cuda)$",
-            noun="auto, cpu or cuda",
-            inert=True,
-            help="auto uses GPUs if there are any",
-        )
+    device: str = field.text(
+        "auto",
+        pattern="^(auto|cpu|cuda)$",
+        noun="auto, cpu or cuda",
+        inert=True,
+        help="auto uses GPUs if there are any",
     )
-    log_every: int = declare(integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv"))
-    checkpoint_steps: int | None = declare(
-        integer(
-            500,
-            at_least=1,
-            null=True,
-            inert=True,
-            help="mini-batches between two checkpoints, from which a killed training run resumes; null for none",
-        )
+    log_every: int = field.integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv")
+    checkpoint_steps: int | None = field.integer(
+        500,
+        at_least=1,
+        null=True,
+        inert=True,
+        help="mini-batches between two checkpoints, from which a killed training run resumes; null for none",
     )
 
     def __post_init__(self) -> None:
         super().__post_init__()
         if self.pooling == "bilstm" and self.dim % 2:
             raise self._wrong("dim", "an even number with bilstm pooling, half for each direction")
-
-    def as_dict(self) -> dict[str, Any]:
-        """All settings, ready for JSON."""
-        return dataclasses.asdict(self)
-
-    def learned(self) -> dict[str, Any]:
-        """The settings that change what is learned."""
-        declared = self.declared()
-        return {key: value for key, value in self.as_dict().items() if not declared[key].inert}
 
 
 def check_shared(batch_size: int, processes: int, distilled: bool, where: str) -> None:

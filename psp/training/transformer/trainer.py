@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import csv
+import functools
 import json
 import logging
 import math
@@ -16,6 +17,7 @@ import shutil
 import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import numpy as np
@@ -37,8 +39,8 @@ from transformers.trainer_callback import PrinterCallback
 from psp.core.errors import PspError
 from psp.core.files import atomic_text, write_json
 from psp.core.progress import Progress
+from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.training.loop import DevelopmentSet
 from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import StopRequest
 from psp.training.transformer.dataset import LABEL
@@ -105,32 +107,16 @@ class TrainerCheckpoints:
         shutil.rmtree(self.folder, ignore_errors=True)
 
 
-class EmbedderInTraining:
-    """A model that is being trained, for the development score.
-
-    Args:
-        model: the model.
-        batch_size: texts at a time.
-    """
-
-    def __init__(self, model: SentenceTransformer, batch_size: int) -> None:
-        self.model, self.batch_size = model, batch_size
-
-    def embed_raw_text(self, sentences: Sequence[str], /) -> np.ndarray:
-        """Embed texts, float32 (n, dim)."""
-        vectors: np.ndarray = self.model.encode(
-            list(sentences), batch_size=self.batch_size, show_progress_bar=False, convert_to_numpy=True
-        )
-        return vectors
-
-
-def score(model: SentenceTransformer, settings: TransformerSettings, development: DevelopmentSet) -> dict[str, Any]:
+def score(model: SentenceTransformer, settings: TransformerSettings, development: Development) -> dict[str, Any]:
     """The development score of a model, which stays in the mode (training or not) that it was in."""
     training = model.training
     model.eval()
     bfloat16 = settings.precision == "bfloat16"
+    embed = functools.partial(
+        model.encode, batch_size=settings.batch_size, show_progress_bar=False, convert_to_numpy=True
+    )
     with torch.autocast(model.device.type, dtype=torch.bfloat16, enabled=bfloat16):
-        scores = development.score(EmbeddingScorer(EmbedderInTraining(model, settings.batch_size)))
+        scores = development.score(EmbeddingScorer(SimpleNamespace(embed_raw_text=embed)))
     model.train(training)
     log.info("development score %.2f", scores["score"])
     return dict(scores)
@@ -155,7 +141,7 @@ class _Follower(TrainerCallback):
     def __init__(
         self,
         settings: TransformerSettings,
-        development: DevelopmentSet | None,
+        development: Development | None,
         stop: StopRequest,
         folder: Path,
         group: ProcessGroup | None,
@@ -210,7 +196,7 @@ def run(
     settings: TransformerSettings,
     checkpoints: TrainerCheckpoints,
     train_dir: Path,
-    development: DevelopmentSet | None,
+    development: Development | None,
     stop: StopRequest,
     group: ProcessGroup | None = None,
     *,

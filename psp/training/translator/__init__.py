@@ -67,8 +67,6 @@ def train_translator(
         Stopped: by Ctrl-C or SIGTERM; the same call resumes.
     """
     settings = TranslatorSettings.of(settings)
-    if threads < 1:
-        raise ConfigError(f"threads: {threads} is not allowed; at least 1")
     if len(languages) != 2:
         raise ConfigError(f"languages: {' '.join(languages)}; a translator has two, source and target")
     import torch

@@ -54,6 +54,8 @@ def save(
         PspError: ctranslate2 is missing.
         DataError: the folder cannot be written.
     """
+    from safetensors.torch import save_file
+
     from psp.text.sentencepiece import load_sentencepiece
 
     processor = load_sentencepiece(sentencepiece)
@@ -69,7 +71,7 @@ def save(
     with folder_beside(out) as folder:
         (folder / CTRANSLATE2).mkdir()
         _write_ctranslate2(network, processor, folder / CTRANSLATE2)
-        _write_weights(network, folder / WEIGHTS)
+        save_file({name: tensor.clone() for name, tensor in network.state_dict().items()}, folder / WEIGHTS)
         shutil.copyfile(sentencepiece, folder / SENTENCEPIECE)
         write_json(folder / CONFIG, described)
         try:
@@ -79,12 +81,6 @@ def save(
                 (folder / name).replace(out / name)
         except OSError as error:
             raise DataError(f"cannot be written: {error.strerror}; choose another folder", out) from error
-
-
-def _write_weights(network: TranslatorModel, path: Path) -> None:
-    from safetensors.torch import save_file
-
-    save_file({name: tensor.clone() for name, tensor in network.state_dict().items()}, path)
 
 
 def load(folder: Path) -> tuple[TranslatorModel, dict[str, Any]]:

@@ -8,9 +8,8 @@ torch's fused attention can be used.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import torch
 from torch import Tensor, nn
@@ -314,13 +313,6 @@ class Flat:
         parameters = list(network.parameters())
         self.weights = torch.cat([one.detach().reshape(-1) for one in parameters]).contiguous()
         self.gradients = torch.zeros_like(self.weights)
-        for one, (begin, end) in zip(parameters, self._places(parameters), strict=True):
-            one.data = self.weights[begin:end].view(one.shape)
-            one.grad = self.gradients[begin:end].view(one.shape)
-
-    @staticmethod
-    def _places(parameters: Sequence[Any]) -> Iterator[tuple[int, int]]:
-        end = 0
-        for one in parameters:
-            begin, end = end, end + one.numel()
-            yield begin, end
+        sizes = [one.numel() for one in parameters]
+        for one, own, slope in zip(parameters, self.weights.split(sizes), self.gradients.split(sizes), strict=True):
+            one.data, one.grad = own.view(one.shape), slope.view(one.shape)

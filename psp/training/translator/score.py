@@ -12,18 +12,24 @@ from psp.core.errors import PspError
 _TOKENIZE = {"zh": "zh", "ja": "char", "ko": "char", "th": "char"}
 
 
-def _metrics() -> Any:
+def _metrics(language: str, lowercase: bool = False) -> dict[str, Any]:
     try:
         from sacrebleu import metrics
     except ImportError:
         raise PspError("scores of translations need sacrebleu: pip install 'paraphrastic[translate]'") from None
-    return metrics
+    return {
+        "bleu": metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"), lowercase=lowercase),
+        "chrf": metrics.CHRF(lowercase=lowercase),
+    }
+
+
+def _value(metric: Any, hypotheses: Sequence[str], references: Sequence[str]) -> float:
+    return round(float(metric.corpus_score(list(hypotheses), [list(references)]).score), 2)
 
 
 def bleu(hypotheses: Sequence[str], references: Sequence[str], language: str) -> float:
     """Corpus BLEU (Papineni et al. 2002), cased, 0 to 100, of texts in a language, each with one reference."""
-    metric = _metrics().BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"))
-    return round(float(metric.corpus_score(list(hypotheses), [list(references)]).score), 2)
+    return _value(_metrics(language)["bleu"], hypotheses, references)
 
 
 def scores(hypotheses: Sequence[str], references: Sequence[str], language: str) -> dict[str, float]:
@@ -32,28 +38,19 @@ def scores(hypotheses: Sequence[str], references: Sequence[str], language: str) 
     Raises:
         PspError: sacrebleu is missing.
     """
-    metrics, values = _metrics(), {}
-    for prefix, lower in (("", False), ("lower_", True)):
-        for name, metric in (
-            ("bleu", metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"), lowercase=lower)),
-            ("chrf", metrics.CHRF(lowercase=lower)),
-        ):
-            score = metric.corpus_score(list(hypotheses), [list(references)])
-            values[prefix + name] = round(float(score.score), 2)
-    return values
+    return {
+        prefix + name: _value(metric, hypotheses, references)
+        for prefix, lower in (("", False), ("lower_", True))
+        for name, metric in _metrics(language, lower).items()
+    }
 
 
 def signatures(language: str) -> dict[str, str]:
     """sacrebleu's description of each score, by which others can repeat it."""
-    metrics = _metrics()
-    texts = {}
-    for name, metric in (
-        ("bleu", metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"))),
-        ("chrf", metrics.CHRF()),
-    ):
+    metrics = _metrics(language)
+    for metric in metrics.values():
         metric.corpus_score(["a"], [["a"]])  # only then it knows the number of references
-        texts[name] = str(metric.get_signature())
-    return texts
+    return {name: str(metric.get_signature()) for name, metric in metrics.items()}
 
 
 def faults(sources: Sequence[str], hypotheses: Sequence[str], overlong: Sequence[bool]) -> dict[str, int]:

@@ -11,7 +11,7 @@ import pytest
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.inference.streaming import vectorfile
-from psp.inference.streaming.vectorfile import npy_header, settings, vector_file
+from psp.inference.streaming.vectorfile import settings, vector_file, write_npy_header
 
 DIM = 3
 
@@ -44,9 +44,10 @@ def test_npy_is_what_numpy_writes(tmp_path, rows, dtype):
 
 @pytest.mark.parametrize("rows", [0, 1, 10**7, 10**15])
 def test_the_header_always_has_its_reserved_length(rows):
-    header = npy_header(rows, 1024, "float16")
-    assert len(header) == 128
-    file = io.BytesIO(header)
+    file = io.BytesIO()
+    write_npy_header(file, rows, 1024, "float16")
+    assert len(file.getvalue()) == 128
+    file.seek(0)
     assert np.lib.format.read_magic(file) == (1, 0)
     assert np.lib.format.read_array_header_1_0(file) == ((rows, 1024), False, np.dtype("<f2"))
 

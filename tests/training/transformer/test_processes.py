@@ -116,7 +116,7 @@ def test_fewer_pairs_than_a_mini_batch_are_told(base: Path, tmp_path: Path, monk
             pass
 
     monkeypatch.setattr(ProcessGroup, "wanted", lambda: True)
-    monkeypatch.setattr("psp.training.transformer._join", lambda device: Pretended())
+    monkeypatch.setattr(ProcessGroup, "join", lambda device, patience: Pretended())
     with pytest.raises(ConfigError, match="16, but there are 9 pairs; several processes need at least one full"):
         train(tmp_path, base, pairs=PAIRS[:9])
     assert not (tmp_path / "model").exists()
