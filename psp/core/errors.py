@@ -7,9 +7,10 @@ and keeps its traceback.
 
 from __future__ import annotations
 
+import contextlib
 import difflib
 import unicodedata
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 
 #: Control characters, text directions, lone surrogates, line and paragraph separators.
@@ -57,6 +58,22 @@ def closest(name: str, known: Iterable[str]) -> str:
     """A "did you mean" hint for errors; empty if no known name is close."""
     close = difflib.get_close_matches(name, list(known), n=1)
     return f"; did you mean {close[0]}?" if close else ""
+
+
+@contextlib.contextmanager
+def from_extra(extra: str, needed: str) -> Iterator[None]:
+    """Import in this block what an extra of psp's package has.
+
+    Args:
+        needed: what needs which package, such as "search needs faiss".
+
+    Raises:
+        PspError: the package is not installed; the line says which extra has it.
+    """
+    try:
+        yield
+    except ModuleNotFoundError:
+        raise PspError(f"{needed}: pip install 'paraphrastic[{extra}]'") from None
 
 
 def _shown(character: str) -> str:

@@ -22,7 +22,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 from psp.evaluation.metrics import pearson
 
 Floats32 = npt.NDArray[np.float32]
@@ -328,8 +328,6 @@ def _choose_kernels(torch: Any) -> None:
 
 
 def _torch() -> Any:
-    try:
+    with from_extra("train", "the probe needs torch"):
         import torch
-    except ImportError:
-        raise PspError("the probe needs torch: pip install 'paraphrastic[train]'") from None
     return torch

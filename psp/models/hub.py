@@ -17,7 +17,7 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, PspError, from_extra
 from psp.core.files import read_json
 from psp.core.version import __version__
 from psp.models import card, card_file, checksums
@@ -147,11 +147,9 @@ def push(
 
 
 def _huggingface_hub() -> ModuleType:
-    try:
+    with from_extra("hub", "models on the Hugging Face hub need huggingface_hub"):
         import huggingface_hub
         import huggingface_hub.errors
-    except ModuleNotFoundError:
-        raise PspError("models on the Hugging Face hub need huggingface_hub: pip install 'paraphrastic[hub]'") from None
     return huggingface_hub
 
 

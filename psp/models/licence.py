@@ -14,7 +14,7 @@ import re
 from collections.abc import Iterable
 from typing import Any, NamedTuple
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 
 #: Shown for a corpus that declares no licence.
 NONE = "not declared"
@@ -123,8 +123,6 @@ def _licensing() -> Any:
 
 
 def _library() -> Any:
-    try:
+    with from_extra("release", "licences are joined by license-expression"):
         import license_expression
-    except ModuleNotFoundError:
-        raise PspError("licences are joined by license-expression: pip install 'paraphrastic[release]'") from None
     return license_expression

@@ -23,7 +23,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, from_extra
 from psp.core.files import new_folder
 from psp.models import card, card_file
 from psp.models.folder import save_model
@@ -116,12 +116,8 @@ def read_checkpoint(checkpoint: Path | str, sentencepiece_model: Path | str) -> 
 
 
 def _unpickle(path: Path) -> Any:
-    try:
+    with from_extra("train", f"{path} is a torch pickle, and torch is not installed"):
         import torch
-    except ModuleNotFoundError:
-        raise PspError(
-            f"{path} is a torch pickle, and torch is not installed: pip install 'paraphrastic[train]'"
-        ) from None
     try:
         with path.open("rb"):
             pass

@@ -25,7 +25,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, PspError, from_extra
 from psp.core.files import read_json
 from psp.models.files import CONFIG, HUB, is_transformer, model_files
 from psp.models.trust import runs_psp_alone
@@ -184,7 +184,7 @@ def missing_encoder(name: str | None) -> str | None:
     if name in _PACKAGED:
         known = _PACKAGED[name]
         missing = importlib.util.find_spec(known.module) is None
-        return f"{name}: its package is not installed (pip install 'paraphrastic[peers]')" if missing else None
+        return f"{name}: its package is not installed (pip install 'paraphrastic[{known.extra}]')" if missing else None
     if name.startswith((SENTENCE_TRANSFORMERS, MODEL2VEC)) or Path(name).exists():
         return None
     return f"{name}: no such file or folder"
@@ -226,21 +226,15 @@ def _is_transformer(folder: Path) -> bool:
 def _packaged(name: str) -> TextEncoder:
     """Load an encoder whose weights a Python package contains."""
     known = _PACKAGED[name]
-    try:
+    with from_extra(known.extra, f"the encoder {name} needs a package"):
         package = importlib.import_module(known.module)
-    except ModuleNotFoundError:
-        raise PspError(f"the encoder {name} needs a package: pip install 'paraphrastic[{known.extra}]'") from None
     return known.load(package)
 
 
 def _sentence_transformers(name: str, called: str | None = None) -> TextEncoder:
     called = called or SENTENCE_TRANSFORMERS + name
-    try:
+    with from_extra("sentence-transformers", f"the encoder {called} needs a package"):
         from sentence_transformers import SentenceTransformer
-    except ModuleNotFoundError:
-        raise PspError(
-            f"the encoder {called} needs a package: pip install 'paraphrastic[sentence-transformers]'"
-        ) from None
     try:
         model = SentenceTransformer(name, trust_remote_code=runs_psp_alone(Path(name)))
     except (OSError, ValueError) as error:

@@ -11,7 +11,7 @@ import re
 import shutil
 from pathlib import Path
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, from_extra
 from psp.core.files import new_folder, read_json
 from psp.models import card_file
 from psp.models.files import CONFIG, file_names
@@ -43,10 +43,8 @@ def fetch(address: str) -> Path:
     folder = cache() / match[2]
     if folder.is_dir():
         return folder
-    try:
+    with from_extra("data", f"{address}: downloads need requests"):
         import requests  # noqa: F401  # needed for downloads
-    except ModuleNotFoundError:
-        raise PspError(f"{address}: downloads need requests: pip install 'paraphrastic[data]'") from None
     from psp.corpora.download import Remote
     from psp.corpora.download import fetch as download
 

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -174,11 +174,9 @@ class _Chart:
         self._height, self._names, self._legend = height, names, legend
 
     def __enter__(self) -> _Chart:
-        try:
+        with from_extra("workflow", "charts need matplotlib"):
             import matplotlib.style
             from matplotlib.figure import Figure
-        except ImportError:
-            raise PspError("charts need matplotlib: pip install 'paraphrastic[workflow]'") from None
         self._style = matplotlib.style.context(["default", _STYLE])
         self._style.__enter__()
         top = 8 + _LEGEND * self._legend

@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, from_extra
 from psp.core.files import atomic, atomic_text, read_json
 from psp.core.progress import Progress
 from psp.models.embedding_cache import cached
@@ -127,11 +127,9 @@ def _writer(out: Path, scored: bool) -> Iterator[Callable[[list[Row]], None]]:
 
             yield write_lines
         return
-    try:
+    with from_extra("parquet", "writing .parquet needs pyarrow"):
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        raise PspError("writing .parquet needs pyarrow: pip install 'paraphrastic[parquet]'") from None
     kinds = {"cosine": pyarrow.float64(), "corpora": pyarrow.list_(pyarrow.string())}
     schema = pyarrow.schema([(key, kinds.get(key, pyarrow.string())) for key in keys])
     with atomic(out) as temporary, pyarrow.parquet.ParquetWriter(temporary, schema, compression="zstd") as inner:

@@ -8,7 +8,7 @@ import warnings
 from collections.abc import Mapping
 from typing import Any, Self
 
-from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.errors import ConfigError, DataError, from_extra
 
 # Han ideographs, with extensions A to H and the compatibility block.
 _IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
@@ -34,12 +34,9 @@ class Segmenter:
     def __init__(self, name: str = "jieba", cut_all: bool = False) -> None:
         if name not in SEGMENTERS:
             raise ConfigError(f"segment: there is no segmenter {name!r}; write 'segmenter: jieba'")
-        try:
-            with warnings.catch_warnings():
-                warnings.simplefilter("ignore")  # jieba 0.42.1 has invalid escapes and imports pkg_resources
-                import jieba  # noqa: F401
-        except ModuleNotFoundError:
-            raise PspError("Chinese word segmentation needs jieba: pip install 'paraphrastic[zh]'") from None
+        with from_extra("zh", "Chinese word segmentation needs jieba"), warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # jieba 0.42.1 has invalid escapes and imports pkg_resources
+            import jieba  # noqa: F401
         self.name, self.cut_all = name, cut_all
         self._tokenizer: Any = None
 

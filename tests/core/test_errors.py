@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.errors import ConfigError, DataError, PspError, from_extra
 
 
 @given(st.text(max_size=30), st.text(max_size=30))
@@ -33,3 +33,15 @@ def test_a_long_message_keeps_its_beginning_and_its_end():
     said = str(DataError("x" * 70_000 + "; mend it", "a.tsv", 3))
     assert said.startswith("a.tsv, line 3: xxx") and said.endswith("xxx; mend it")
     assert len(said) < 4100 and " characters ...] " in said
+
+
+def test_a_package_that_is_not_installed_is_told_with_the_extra_that_has_it():
+    line = r"^charts need a pen: pip install 'paraphrastic\[workflow\]'$"
+    with pytest.raises(PspError, match=line), from_extra("workflow", "charts need a pen"):
+        import a_pen_that_nobody_has  # noqa: F401
+
+
+def test_an_error_within_a_package_is_not_taken_for_a_missing_one():
+    with pytest.raises(ImportError, match="cannot import name") as error, from_extra("workflow", "charts need a pen"):
+        from json import a_pen  # noqa: F401
+    assert not isinstance(error.value, PspError)

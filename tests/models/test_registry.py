@@ -21,6 +21,7 @@ from psp.models.registry import (
     encoder_files,
     known_languages,
     load_encoder,
+    missing_encoder,
     package_folder,
     survives_fork,
 )
@@ -74,6 +75,12 @@ def test_without_its_package_the_extra_is_named(monkeypatch, name, module, extra
     monkeypatch.setitem(sys.modules, module, None)
     with pytest.raises(PspError, match=rf"pip install 'paraphrastic\[{extra}\]'"):
         load_encoder(name)
+
+
+@pytest.mark.parametrize(("name", "extra"), [(USE, "use"), (E5, "e5"), (MINILM, "peers")])
+def test_what_is_missing_is_told_before_anything_runs(monkeypatch, name, extra):
+    monkeypatch.setattr("importlib.util.find_spec", lambda module: None)
+    assert missing_encoder(name) == f"{name}: its package is not installed (pip install 'paraphrastic[{extra}]')"
 
 
 @pytest.mark.slow

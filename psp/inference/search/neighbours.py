@@ -17,7 +17,7 @@ from types import ModuleType
 
 import numpy as np
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 from psp.core.progress import Progress
 from psp.inference.search import bfloat16
 from psp.inference.search.base import QUERIES, Found, Searcher
@@ -39,10 +39,8 @@ def library() -> ModuleType:
         PspError: it is not installed.
     """
     logging.getLogger("faiss.loader").setLevel(logging.WARNING)  # it logs which of its libraries it tried
-    try:
+    with from_extra("search", "search needs faiss"):
         import faiss
-    except ModuleNotFoundError:
-        raise PspError("search needs faiss: pip install 'paraphrastic[search]'") from None
     return faiss
 
 

@@ -17,7 +17,7 @@ from typing import IO, Any, Protocol
 
 import numpy as np
 
-from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.errors import ConfigError, DataError, from_extra
 from psp.core.files import atomic
 
 #: The format implied by a file's suffix, and for raw numbers their dtype.
@@ -160,11 +160,9 @@ def write_npy_header(file: IO[bytes], rows: int, dim: int, dtype: str) -> None:
 
 
 def _pyarrow() -> Any:
-    try:
+    with from_extra("parquet", "writing .parquet needs pyarrow"):
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
-    except ImportError:
-        raise PspError("writing .parquet needs pyarrow: pip install 'paraphrastic[parquet]'") from None
     return pyarrow
 
 

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.errors import ConfigError, DataError, from_extra
 from psp.core.files import sha256
 from psp.inference.translation.base import Hypothesis, Translator, limit
 from psp.text.sentencepiece import load_sentencepiece
@@ -35,10 +35,8 @@ class Ctranslate2Translator(Translator):
 
     def __init__(self, folder: Path | str, settings: Mapping[str, Any], *, threads: int = 1) -> None:
         self.folder, self.settings = Path(folder), dict(settings)
-        try:
+        with from_extra("translate", "translation needs CTranslate2"):
             import ctranslate2
-        except ImportError:
-            raise PspError("translation needs CTranslate2: pip install 'paraphrastic[translate]'") from None
         if not (self.folder / "model.bin").is_file():
             raise DataError("is not a CTranslate2 model (no model.bin)", self.folder)
         if settings["device"] == "cuda" and not ctranslate2.get_cuda_device_count():

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, NamedTuple
 
-from psp.core.errors import ConfigError, PspError
+from psp.core.errors import ConfigError, from_extra
 from psp.inference.translation.base import Translator
 from psp.models.registry import TextEncoder
 from psp.models.similarity import text_cosines
@@ -150,10 +150,8 @@ def _mean(values: Iterable[float]) -> float | None:
 
 
 def _chrf(hypotheses: Sequence[str], references: Sequence[str]) -> float | None:
-    try:
+    with from_extra("translate", "chrF needs sacrebleu"):
         from sacrebleu import metrics
-    except ImportError:
-        raise PspError("chrF needs sacrebleu: pip install 'paraphrastic[translate]'") from None
     if not hypotheses:
         return None
     return round(float(metrics.CHRF().corpus_score(list(hypotheses), [list(references)]).score), 2)

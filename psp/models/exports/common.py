@@ -8,7 +8,7 @@ from types import ModuleType
 
 import numpy as np
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 from psp.core.files import atomic_text
 from psp.core.version import __version__
 from psp.models.combined import ADD, CombinedModel
@@ -23,10 +23,8 @@ def rows(model: TextModel) -> np.ndarray:
 
 def library(name: str) -> ModuleType:
     """Import a package that only exports need."""
-    try:
+    with from_extra("export", f"this export needs the package {name}"):
         return importlib.import_module(name)
-    except ModuleNotFoundError:
-        raise PspError(f"this export needs the package {name}: pip install 'paraphrastic[export]'") from None
 
 
 def readme(folder: Path, model: TextModel, code: str, text: str) -> None:

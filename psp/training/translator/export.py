@@ -15,7 +15,7 @@ from typing import Any
 
 from torch import nn
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, from_extra
 from psp.core.files import read_json, write_json
 from psp.pairs.pair_file import folder_beside
 from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, TranslatorModel
@@ -30,11 +30,9 @@ def library() -> Any:
     Raises:
         PspError: it is missing.
     """
-    try:
+    with from_extra("translate", "a translator needs ctranslate2"):
         import ctranslate2
         import ctranslate2.specs
-    except ImportError:
-        raise PspError("a translator needs ctranslate2: pip install 'paraphrastic[translate]'") from None
     return ctranslate2
 
 

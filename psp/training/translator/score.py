@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 
 # BLEU's `force` silences a warning about spaces before full stops, which untrained translators write.
 #: sacrebleu's tokenization for languages that do not put spaces between words; 13a for all others.
@@ -13,10 +13,8 @@ _TOKENIZE = {"zh": "zh", "ja": "char", "ko": "char", "th": "char"}
 
 
 def _metrics(language: str, lowercase: bool = False) -> dict[str, Any]:
-    try:
+    with from_extra("translate", "scores of translations need sacrebleu"):
         from sacrebleu import metrics
-    except ImportError:
-        raise PspError("scores of translations need sacrebleu: pip install 'paraphrastic[translate]'") from None
     return {
         "bleu": metrics.BLEU(force=True, tokenize=_TOKENIZE.get(language, "13a"), lowercase=lowercase),
         "chrf": metrics.CHRF(lowercase=lowercase),
