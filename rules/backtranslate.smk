@@ -17,10 +17,7 @@ use rule filter as filter_translated with:
 
 def translator_of(wildcards):
     """Return the translator of a corpus."""
-    try:
-        return CONFIG.cleared_translator(part_of(wildcards).translation["translator"])
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
+    return CONFIG.cleared_translator(part_of(wildcards).translation["translator"])
 
 
 rule backtranslate:

@@ -1,4 +1,5 @@
-# Shared by all stages: config checks, paths, wildcard constraints.
+# Shared by all stages: config checks, paths, wildcard constraints. Errors of psp that functions of rules raise are
+# reported in one line (psp/core/failures.py).
 import atexit
 import os
 import re
@@ -25,7 +26,7 @@ from psp.models.registry import (
     SENTENCE_TRANSFORMERS,
     encoder_files,
 )
-from psp.core.errors import PspError
+from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
 from psp.core.settings import tracked
 from psp.pairs.filters import custom, section as filter_section
@@ -186,15 +187,12 @@ wildcard_constraints:
 
 
 def model(wildcards):
-    """Return a job's resolved model, with a variant's settings; report a wrong name or forbidden corpus in one line."""
-    try:
-        if wildcards.model.startswith(f"{FOLDER}/"):
-            return CONFIG.cleared_translator(name_of(wildcards)).data
-        if variant := wildcards.get("variant"):
-            return CONFIG.variant(wildcards.model, variant)
-        return CONFIG.cleared(wildcards.model)
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
+    """Return a job's resolved model, with a variant's settings."""
+    if wildcards.model.startswith(f"{FOLDER}/"):
+        return CONFIG.cleared_translator(name_of(wildcards)).data
+    if variant := wildcards.get("variant"):
+        return CONFIG.variant(wildcards.model, variant)
+    return CONFIG.cleared(wildcards.model)
 
 
 def name_of(wildcards):
@@ -228,11 +226,6 @@ def fixed_tests(wildcards):
     """Return the block `evaluate` without the tasks, each of which has its own job."""
     block = model(wildcards)["evaluate"]
     return {key: value for key, value in block.items() if key != "tasks"}
-
-
-def untracked(*keys):
-    """Like setting(), for settings that do not affect outputs: Snakemake ignores params that depend on `input`."""
-    return lambda wildcards, input: setting(*keys)(wildcards)
 
 
 def attribute(name):
@@ -275,10 +268,7 @@ def files_of(encoder):
 
 def downloads(model):
     """Return the model after checking that its own files, and if offline its downloads, exist."""
-    try:
-        targets.check_files(CONFIG, model)
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
+    targets.check_files(CONFIG, model)
     return model
 
 
@@ -348,7 +338,7 @@ def shard_of(wildcards, count, rule):
     """Return which of how many jobs this is."""
     number, asked = int(wildcards.shard), int(wildcards.shards)
     if asked != count or number > count:
-        raise WorkflowError(
+        raise ConfigError(
             f"{rule} of {wildcards.get('part', wildcards.model)} has {count} jobs, not {asked} (filters.job_minutes)"
         )
     return number, count

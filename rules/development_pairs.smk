@@ -18,7 +18,7 @@ def judged_set(wildcards):
     """Return the entry of a further development set."""
     known = model(wildcards)["development"]["sets"]
     if wildcards.set not in known:
-        raise WorkflowError(
+        raise ConfigError(
             f"models.{wildcards.model}.development.sets: {wildcards.set} is not one of them; there are "
             f"{', '.join(known) or 'none in its languages'}"
         )

@@ -1,10 +1,7 @@
 # The only rule that downloads files: corpora, the language identification model, evaluation sets, word vectors.
 def made_here(wildcards):
     """Return a mirror under results/ as input: such a file is made by the workflow itself."""
-    try:
-        mirrors = CONFIG.remote(wildcards.name).mirrors
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
+    mirrors = CONFIG.remote(wildcards.name).mirrors
     return [mirror for mirror in mirrors if mirror.startswith("results/")][:1]
 
 

@@ -42,14 +42,6 @@ def encoder(wildcards):
     return files_of(wanted["encoder"]) if wanted["enabled"] else []
 
 
-def custom_code(wildcards):
-    """Return fingerprints of the user's own filters."""
-    try:
-        return custom.fingerprint(part_of(wildcards).filters["custom"])
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
-
-
 def jobs_to_filter(wildcards):
     """Return the rows of each job that filters a corpus; bitext to mine from or to translate has one job."""
     if wildcards.get("bitext"):
@@ -85,7 +77,7 @@ def to_filter(wildcards):
 OF_CORPUS = {
     "filters": lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
     "tests": scored,
-    "custom": custom_code,
+    "custom": lambda wildcards: own_filters(part_of(wildcards)),
     "segment": lambda wildcards: {
         language: how
         for language, how in model(wildcards)["segment"].items()

@@ -155,6 +155,11 @@ def evaluated_files(wildcards, sets):
     return sorted(set(filter(None, files)))
 
 
+def own_filters(part):
+    """Return fingerprints of the user's own filters of a corpus."""
+    return custom.fingerprint(part.filters["custom"])
+
+
 def trained(wildcards):
     """Return the files of the trained model, config.json first."""
     return files_in(f"{home(wildcards)}/model", model(wildcards))

@@ -34,17 +34,6 @@ def similarity_encoders(wildcards):
     return sorted({file for name in filter(None, named) for file in files_of(name)})
 
 
-def custom_of_all(wildcards):
-    """Return fingerprints of the user's own filters."""
-    try:
-        return {
-            part.label: custom.fingerprint(part.filters["custom"])
-            for part in model(wildcards).files
-        }
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
-
-
 rule inspect:
     input:
         corpora=corpora_of,
@@ -78,7 +67,9 @@ rule inspect:
             for part in model(wildcards).files
         ],
         tests=sets_of,
-        custom=custom_of_all,
+        custom=lambda wildcards: {
+            part.label: own_filters(part) for part in model(wildcards).files
+        },
         segment=setting("segment"),
         languages=attribute("languages"),
         settings=setting("inspect"),

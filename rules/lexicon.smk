@@ -1,15 +1,7 @@
 # A lexicon: pairs of words that match across the sides of a model's pairs, after deduplication.
-def of_lexicon(wildcards):
-    """Return the languages of the pairs that the lexicon is made from; report a wrong setting in one line."""
-    try:
-        return CONFIG.of_lexicon(wildcards.model)
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
-
-
 def lexicon_labels(wildcards, *, used=True):
     """Return the corpora in these languages; or else the others."""
-    languages = of_lexicon(wildcards)
+    languages = CONFIG.of_lexicon(wildcards.model)
     return [
         part.label
         for part in downloads(model(wildcards)).parts
@@ -48,7 +40,7 @@ rule lexicon:
         mem_mb=mem_mb(1500),
         runtime=runtime(240),
     params:
-        languages=of_lexicon,
+        languages=lambda wildcards: CONFIG.of_lexicon(wildcards.model),
         labels=lexicon_labels,
         left_out=lambda wildcards: lexicon_labels(wildcards, used=False),
         settings=setting("lexicon"),

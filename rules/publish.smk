@@ -1,12 +1,8 @@
 # Mined pairs to publish, each with its shared sentence, cosine and corpora, and a card.
 def publishable(wildcards):
-    """Return the mined corpus of a job; refuse one that may not be published, in one line."""
-    part = part_of(wildcards)
-    try:
-        check_publishable(part, f"models.{wildcards.model}")
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
-    return part
+    """Return the mined corpus of a job; refuse one that may not be published."""
+    check_publishable(part_of(wildcards), f"models.{wildcards.model}")
+    return part_of(wildcards)
 
 
 # Params that are not given are inherited. The filters are the same, but text is cased and unsegmented.

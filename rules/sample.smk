@@ -1,10 +1,7 @@
 # Train on a sample of a model's pairs, for studies that compare samples, and score only on development data.
 def study_of(wildcards, name=None):
-    """Return the corpora of a study; report a wrong one in one line."""
-    try:
-        return CONFIG.studied(wildcards.model, name or wildcards.study)
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
+    """Return the corpora of a study."""
+    return CONFIG.studied(wildcards.model, name or wildcards.study)
 
 
 def as_sampled(wildcards):

@@ -1,20 +1,8 @@
 # Grid search over training settings: a short training run for each point, and the choice of the best.
-def tuning(wildcards):
-    """Return a job's search; report a wrong one in one line."""
-    try:
-        return CONFIG.tuning(wildcards.model)
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
-
-
 def point_settings(wildcards):
-    """Return the training settings of a grid point; report a point that is not in the grid in one line."""
-    try:
-        return tuning(wildcards).settings(
-            parameters(wildcards)["train"], wildcards.point
-        )
-    except PspError as error:
-        raise WorkflowError(failures.tell(error))
+    """Return the training settings of a grid point."""
+    train = parameters(wildcards)["train"]
+    return CONFIG.tuning(wildcards.model).settings(train, wildcards.point)
 
 
 def point_code(wildcards):
@@ -61,7 +49,7 @@ rule tune_point:
         seed=attribute("seed"),
         # Not compared: a new point in the grid, or more rows in metrics.csv, do not retrain existing points. The
         # model's own training warns about few pairs.
-        tuning=lambda wildcards, input: tuning(wildcards),
+        tuning=lambda wildcards, input: CONFIG.tuning(wildcards.model),
         job=lambda wildcards, input: quiet(model(wildcards)),
         code=point_code,
     message:
@@ -74,7 +62,7 @@ rule tune:
     input:
         lambda wildcards: [
             f"results/{wildcards.model}/tune/{point}/train.json"
-            for point in tuning(wildcards).points
+            for point in CONFIG.tuning(wildcards.model).points
         ],
     output:
         "results/{model}/tune.json",
