@@ -22,10 +22,7 @@ from psp.config.targets import DOWNLOADS
 from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
 from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
-from psp.models.registry import (
-    SENTENCE_TRANSFORMERS,
-    encoder_files,
-)
+from psp.models.registry import SENTENCE_TRANSFORMERS, encoder_files
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
 from psp.core.settings import tracked
@@ -220,12 +217,6 @@ def setting(*keys):
 #: The modules of the standard tasks, and these tasks' names.
 OF_EVERY_MODEL = sorted({kind.__module__ for kind in tasks.of_every_model()})
 DEFAULT_TASKS = [kind.kind for kind in tasks.of_every_model()]
-
-
-def fixed_tests(wildcards):
-    """Return the block `evaluate` without the tasks, each of which has its own job."""
-    block = model(wildcards)["evaluate"]
-    return {key: value for key, value in block.items() if key != "tasks"}
 
 
 def attribute(name):

@@ -17,20 +17,13 @@ def origin(name, part):
     return part.path or download(part.download)
 
 
-def reports(stage, ending=".json"):
-    return lambda wildcards: [
-        f"results/{wildcards.model}/pairs/{stage}/{part.label}{ending}"
-        for part in model(wildcards).parts
-    ]
-
-
 rule data:
     input:
         unpack(sources),
-        filter=reports("filter"),
-        dropped=reports("filter", ".dropped.tsv"),
+        filter=of_corpora("filter"),
+        dropped=of_corpora("filter", ".dropped.tsv"),
         rank=ranked_reports,
-        dedupe=reports("dedupe"),
+        dedupe=of_corpora("dedupe"),
         mix="results/{model}/pairs/mix.json",
         near=near_duplicates,
         store=stored,

@@ -32,15 +32,9 @@ rule evaluate:
         vocabulary=vocabulary_report,
         mix="results/{model}/pairs/mix.json",
         near=near_duplicates,
-        filter=lambda wildcards: [
-            f"results/{wildcards.model}/pairs/filter/{part.label}.json"
-            for part in model(wildcards).parts
-        ],
+        filter=of_corpora("filter"),
         rank=ranked_reports,
-        dedupe=lambda wildcards: [
-            f"results/{wildcards.model}/pairs/dedupe/{part.label}.json"
-            for part in model(wildcards).parts
-        ],
+        dedupe=of_corpora("dedupe"),
         made=lambda wildcards: [
             f"results/{wildcards.model}/pairs/{part.of.made_by}/{part.label}.json"
             for part in made_parts(wildcards)
@@ -61,16 +55,13 @@ rule evaluate:
         mem_mb=mem_mb(2000),
         runtime=runtime(60),
     params:
-        languages=attribute("languages"),
-        tatoeba=tatoeba,
-        settings=fixed_tests,
+        **OF_TESTS,
         tasks=tasks_of,
         skipped=not_scored,
         recipe=attribute("recipe"),
         differences=attribute("differences"),
         tuned=attribute("tuned"),
         decontaminate=setting("filters", "decontaminate"),
-        seed=attribute("seed"),
         unpinned=unpinned,
         made=lambda wildcards: [part.kind for part in made_parts(wildcards)],
         code=fingerprint(

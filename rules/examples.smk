@@ -14,10 +14,7 @@ rule examples:
         mem_mb=mem_mb(2000),
         runtime=runtime(30),
     params:
-        languages=attribute("languages"),
-        tatoeba=tatoeba,
-        settings=fixed_tests,
-        seed=attribute("seed"),
+        **OF_TESTS,
         code=fingerprint(
             "psp.evaluation.examples",
             "psp.config.jobs",

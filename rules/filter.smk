@@ -16,24 +16,15 @@ def scored(wildcards):
     settings = part_of(wildcards).filters["decontaminate"]
     if not settings["enabled"]:
         return {}
-    found = {
-        key: value
-        for key, value in evaluated(wildcards).items()
-        if key in settings["sets"]
-    }
+    sets = evaluated(wildcards).items()
+    found = {key: value for key, value in sets if key in settings["sets"]}
     if "development" in settings["sets"]:
-        entry = downloads(model(wildcards))
-        archive = CONFIG.sts_development(entry)
-        found["development"] = entry["development"]["sts"]
-        found["archive"] = download(archive) if archive else None
-        found["judged"] = entry["development"]["sets"]
+        found |= chosen_by(wildcards)
     return {"languages": model(wildcards).languages, **found}
 
 
 def scored_files(wildcards):
-    sets = scored(wildcards)
-    own = [] if sets.get("archive") else [sets.get("development")]
-    return sorted({*evaluated_files(wildcards, sets), *filter(None, own)})
+    return evaluated_files(wildcards, scored(wildcards))
 
 
 def encoder(wildcards):

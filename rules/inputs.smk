@@ -1,17 +1,30 @@
 # Inputs shared by several stages.
 
 
-def training_pairs(wildcards):
-    """Return the file of mixed pairs, after near-duplicate removal if the model uses it."""
-    near = model(wildcards)["mix"]["near_duplicates"]["enabled"]
-    return f"results/{wildcards.model}/pairs/{'neardup' if near else 'mix'}.tsv"
+#: The file of mixed pairs, after near-duplicate removal if the model uses it.
+training_pairs = branch(
+    setting("mix", "near_duplicates", "enabled"),
+    then="results/{model}/pairs/neardup.tsv",
+    otherwise="results/{model}/pairs/mix.tsv",
+)
+#: The report of near-duplicate removal, if there is one.
+near_duplicates = branch(
+    setting("mix", "near_duplicates", "enabled"),
+    then=["results/{model}/pairs/neardup.json"],
+)
 
 
-def ranked_reports(wildcards):
-    """Return the report of each corpus that is ranked."""
-    parts = model(wildcards).parts
-    folder = f"results/{wildcards.model}/pairs/rank"
-    return [f"{folder}/{part.label}.json" for part in parts if part.ranked]
+def of_corpora(stage, ending=".json", wanted=lambda part: True):
+    """Return an input function for a file that a stage makes of each of the model's corpora."""
+    return lambda wildcards: [
+        f"results/{wildcards.model}/pairs/{stage}/{part.label}{ending}"
+        for part in model(wildcards).parts
+        if wanted(part)
+    ]
+
+
+#: The report of each corpus that is ranked.
+ranked_reports = of_corpora("rank", wanted=lambda part: part.ranked)
 
 
 def vocabulary(wildcards):
@@ -39,12 +52,6 @@ def vocabulary_report(wildcards):
     if not model(wildcards).of.stores:
         return []
     return re.sub(r"\.\w+$", ".json", vocabulary(wildcards))
-
-
-def near_duplicates(wildcards):
-    """Return the report of near-duplicate removal, if there is one."""
-    pairs = training_pairs(wildcards)
-    return [pairs.replace(".tsv", ".json")] if pairs.endswith("neardup.tsv") else []
 
 
 def judged_files(wildcards, name):
@@ -83,24 +90,27 @@ def init_vectors(wildcards):
     return [download(file)] if file else []
 
 
-def piece_vectors(wildcards):
-    """Return the vectors of pieces that training starts from, if any."""
-    wanted = model(wildcards)["train"]["init_encoder"]
-    return [f"results/{wildcards.model}/piece_vectors.safetensors"] if wanted else []
-
-
-def distillation_targets(wildcards):
-    """Return the file of the teacher's vectors of the model's sentences, if it has a teacher."""
-    wanted = model(wildcards)["teacher"]["encoder"]
-    return [f"results/{wildcards.model}/teacher.safetensors"] if wanted else []
-
-
 def tatoeba(wildcards):
     """Return the two files of each language's Tatoeba set."""
     return {
         language: [download(file) for file in pair]
         for language, pair in CONFIG.tatoeba(model(wildcards)).items()
     }
+
+
+def fixed_tests(wildcards):
+    """Return the block `evaluate` without the tasks, each of which has its own job."""
+    block = model(wildcards)["evaluate"]
+    return {key: value for key, value in block.items() if key != "tasks"}
+
+
+#: The params of rules that run the test sets, which psp.config.jobs reads.
+OF_TESTS = {
+    "languages": attribute("languages"),
+    "tatoeba": tatoeba,
+    "settings": fixed_tests,
+    "seed": attribute("seed"),
+}
 
 
 def test_sets(wildcards):
@@ -143,9 +153,21 @@ def evaluated(wildcards):
     }
 
 
+def chosen_by(wildcards):
+    """Return the sets by which the model is chosen, as arguments of psp.evaluation.scored."""
+    entry = downloads(model(wildcards))
+    archive = CONFIG.sts_development(entry)
+    return {
+        "development": entry["development"]["sts"],
+        "archive": download(archive) if archive else None,
+        "judged": entry["development"]["sets"],
+    }
+
+
 def evaluated_files(wildcards, sets):
     """Return the files of some of these sets."""
-    files = [sets.get("sts"), sets.get("archive"), *sets.get("files", {}).values()]
+    files = [sets.get("sts"), sets.get("archive") or sets.get("development")]
+    files += sets.get("files", {}).values()
     files += [file for pair in sets.get("tatoeba", {}).values() for file in pair]
     for name in sets.get("tasks", {}):
         task = CONFIG.task(wildcards.model, name, DOWNLOADS)

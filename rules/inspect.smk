@@ -7,20 +7,7 @@ def corpora_of(wildcards):
 
 def sets_of(wildcards):
     """Return all sets on which the model is scored, including those for choosing it."""
-    entry = downloads(model(wildcards))
-    archive = CONFIG.sts_development(entry)
-    return {
-        **evaluated(wildcards),
-        "development": entry["development"]["sts"],
-        "archive": download(archive) if archive else None,
-        "judged": entry["development"]["sets"],
-    }
-
-
-def files_of_sets(wildcards):
-    sets = sets_of(wildcards)
-    own = [] if sets["archive"] else [sets["development"]]
-    return sorted({*evaluated_files(wildcards, sets), *filter(None, own)})
+    return {**evaluated(wildcards), **chosen_by(wildcards)}
 
 
 def similarity_encoders(wildcards):
@@ -37,7 +24,7 @@ def similarity_encoders(wildcards):
 rule inspect:
     input:
         corpora=corpora_of,
-        tests=files_of_sets,
+        tests=lambda wildcards: evaluated_files(wildcards, sets_of(wildcards)),
         lid=download(CONFIG.lid()),
         encoder=similarity_encoders,
     output:

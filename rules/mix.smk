@@ -5,10 +5,8 @@ def jobs_to_mix(wildcards):
 
 
 def deduped(wildcards):
-    return [
-        f"results/{wildcards.model}/pairs/dedupe/{part.label}.tsv"
-        for part in downloads(model(wildcards)).parts
-    ]
+    downloads(model(wildcards))
+    return of_corpora("dedupe", ".tsv")(wildcards)
 
 
 def of_mix_jobs(wildcards, step, *names):

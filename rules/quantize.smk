@@ -14,11 +14,8 @@ rule quantize:
         mem_mb=mem_mb(2000),
         runtime=runtime(60),
     params:
-        languages=attribute("languages"),
-        tatoeba=tatoeba,
+        **OF_TESTS,
         tables=setting("quantize"),
-        settings=fixed_tests,
-        seed=attribute("seed"),
         code=fingerprint(
             "psp.evaluation.quantize",
             *OF_EVERY_MODEL,

@@ -3,7 +3,7 @@ rule stats:
     input:
         # The output of filter: the text that training reads, corpus by corpus, with its scores. After dedupe, a pair
         # that several corpora share would be in only one; after mix there are no scores.
-        pairs=reports("filter", ".tsv"),
+        pairs=of_corpora("filter", ".tsv"),
         labels=lambda wildcards: model(wildcards)["stats"]["labels"],
         idf=lambda wildcards: sorted(
             set(model(wildcards)["stats"]["idf_from"].values())

@@ -32,11 +32,8 @@ rule system:
         mem_mb=mem_mb(4000),
         runtime=runtime(240),
     params:
+        **OF_TESTS,
         encoder=encoder_of,
-        languages=attribute("languages"),
-        tatoeba=tatoeba,
-        settings=fixed_tests,
-        seed=attribute("seed"),
         code=fingerprint(
             "psp.evaluation.system",
             "psp.evaluation.evaluate",

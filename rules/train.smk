@@ -1,16 +1,7 @@
 # Train models, and variants of them, with validation on development data; model/ is the folder that users load. The
 # model's kind says what training reads and depends on (psp/config/training.py).
-def tuned(wildcards):
-    """Return the result of the grid search, if the model is trained with its best settings."""
-    wanted = model(wildcards)["train"]["tune"]
-    return [f"results/{wildcards.model}/tune.json"] if wanted else []
-
-
-def base_of(wildcards):
-    """Return the files of a transformer's base, if it is a folder: changing them trains again."""
-    return encoder_files(f"{SENTENCE_TRANSFORMERS}{model(wildcards).base}")
-
-
+#: The result of the grid search, if the model is trained with its best settings.
+tuned = branch(setting("train", "tune"), then=["results/{model}/tune.json"])
 #: The files that kinds of models may read for training.
 TO_TRAIN = {
     "store": lambda wildcards: f"results/{wildcards.model}/store.h5",
@@ -18,9 +9,17 @@ TO_TRAIN = {
     "vocabulary": vocabulary,
     "init_from": init_from,
     "init_vectors": init_vectors,
-    "piece_vectors": piece_vectors,
-    "teacher": distillation_targets,
-    "base": base_of,
+    "piece_vectors": branch(
+        setting("train", "init_encoder"),
+        then=["results/{model}/piece_vectors.safetensors"],
+    ),
+    "teacher": branch(
+        setting("teacher", "encoder"), then=["results/{model}/teacher.safetensors"]
+    ),
+    # Of a transformer, if it is a folder.
+    "base": lambda wildcards: encoder_files(
+        f"{SENTENCE_TRANSFORMERS}{model(wildcards).base}"
+    ),
 }
 
 
