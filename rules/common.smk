@@ -325,20 +325,45 @@ if workflow.is_main_process:
     atexit.register(warn_of_config_files)
 
 
-def shard_of(wildcards, count, rule):
-    """Return which of how many jobs this is."""
-    number, asked = int(wildcards.shard), int(wildcards.shards)
-    if asked != count or number > count:
-        raise ConfigError(
-            f"{rule} of {wildcards.get('part', wildcards.model)} has {count} jobs, not {asked} (filters.job_minutes)"
-        )
-    return number, count
+def jobs(wildcards, stage):
+    """Return how many jobs share a stage's work on a corpus, or on all pairs of a model."""
+    if rate := {"mix": rates.MIX_RATE, "store": rates.STORE_RATE}.get(stage):
+        return shards.of_model(CONFIG.corpora, model(wildcards), rate).jobs
+    if wildcards.get("bitext"):  # to mine from, or to translate
+        return 1
+    work = {
+        "filter": shards.filtering,
+        "rank": shards.ranking,
+        "dedupe": shards.deduplication,
+    }
+    return work[stage](CONFIG.corpora, part_of(wildcards)).jobs
 
 
-def of_jobs(stem, count, *names):
-    """Return by name the files, ``<stem><shard>-of-<count>.<name>``, of all jobs that share a stage."""
+def shard_of(stage):
+    """Return a param function for which of how many jobs this is."""
+
+    def get(wildcards):
+        number, asked = int(wildcards.shard), int(wildcards.shards)
+        count = jobs(wildcards, stage)
+        if asked != count or number > count:
+            raise ConfigError(
+                f"{stage} of {wildcards.get('part', wildcards.model)} has {count} jobs, not {asked} (filters.job_minutes)"
+            )
+        return number, count
+
+    return get
+
+
+def of_jobs(wildcards, stage, *names, step=""):
+    """Return by name the files, ``<step><shard>-of-<count>.<name>``, of all jobs that share a stage."""
+    count = jobs(wildcards, stage)
+    folder = f"results/{wildcards.model}/pairs/{stage}/"
+    if part := wildcards.get("part"):
+        folder += f"{part}/"
     return {
-        name: [f"{stem}{shard}-of-{count}.{name}" for shard in range(1, count + 1)]
+        name: [
+            f"{folder}{step}{shard}-of-{count}.{name}" for shard in range(1, count + 1)
+        ]
         for name in names
     }
 

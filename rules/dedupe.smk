@@ -5,17 +5,11 @@ def filtered(wildcards):
     return f"results/{wildcards.model}/pairs/{stage}/{wildcards.part}.tsv"
 
 
-def jobs_to_dedupe(wildcards):
-    """Return how many jobs share a corpus."""
-    return shards.deduplication(CONFIG.corpora, part_of(wildcards)).jobs
-
-
 def to_dedupe(wildcards):
     """Return what is read: corpora; or for a range of a large one its parts, and for all of it the ranges."""
-    if wildcards.get("part") and (count := jobs_to_dedupe(wildcards)) > 1:
-        folder = f"results/{wildcards.model}/pairs/dedupe/{wildcards.part}"
-        kind = "split-" if wildcards.get("shard") else ""
-        return of_jobs(f"{folder}/{kind}", count, "tsv", "json")
+    if wildcards.get("part") and jobs(wildcards, "dedupe") > 1:
+        step = "split-" if wildcards.get("shard") else ""
+        return of_jobs(wildcards, "dedupe", "tsv", "json", step=step)
     return {"filtered": [filtered(one) for one in each(wildcards).values()]}
 
 
@@ -74,7 +68,7 @@ use rule dedupe as dedupe_split with:
     benchmark:
         "results/{model}/benchmarks/dedupe/{part}/split-{shard}-of-{shards}.tsv"
     params:
-        part=lambda wildcards: shard_of(wildcards, jobs_to_dedupe(wildcards), "dedupe"),
+        part=shard_of("dedupe"),
     message:
         "Splitting {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
 
@@ -89,6 +83,6 @@ use rule dedupe as dedupe_shard with:
     benchmark:
         "results/{model}/benchmarks/dedupe/{part}/{shard}-of-{shards}.tsv"
     params:
-        part=lambda wildcards: shard_of(wildcards, jobs_to_dedupe(wildcards), "dedupe"),
+        part=shard_of("dedupe"),
     message:
         "Removing duplicates of {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"

@@ -33,27 +33,18 @@ def encoder(wildcards):
     return files_of(wanted["encoder"]) if wanted["enabled"] else []
 
 
-def jobs_to_filter(wildcards):
-    """Return the rows of each job that filters a corpus; bitext to mine from or to translate has one job."""
-    if wildcards.get("bitext"):
-        return [(0, None)]
-    return shards.rows(CONFIG.corpora, part_of(wildcards))
-
-
 def rows_to_filter(wildcards):
     """Return the rows of one of several jobs."""
-    found = jobs_to_filter(wildcards)
-    return found[shard_of(wildcards, len(found), "filter")[0] - 1]
+    number, _ = shard_of("filter")(wildcards)
+    return shards.rows(CONFIG.corpora, part_of(wildcards))[number - 1]
 
 
 def to_filter(wildcards):
     """Return what is read: the corpora, or the output of the jobs for one corpus's shards."""
     corpora = each(wildcards)
-    if wildcards.get("part") and not wildcards.get("shard"):
-        count = len(jobs_to_filter(wildcards))
-        folder = f"results/{wildcards.model}/pairs/filter/{wildcards.part}"
-        if count > 1:
-            return of_jobs(f"{folder}/", count, "tsv", "json", "dropped.tsv")
+    whole = wildcards.get("part") and not wildcards.get("shard")
+    if whole and jobs(wildcards, "filter") > 1:
+        return of_jobs(wildcards, "filter", "tsv", "json", "dropped.tsv")
     needed = (("tests", scored_files), ("lid", lid), ("encoder", encoder))
     return {
         "corpus": [corpus(one) for one in corpora.values()],

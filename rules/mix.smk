@@ -1,28 +1,20 @@
 # Mix a model's corpora into one shuffled file, and hold out a slice for validation.
-def jobs_to_mix(wildcards):
-    """Return how many jobs share a model's pairs."""
-    return shards.of_model(CONFIG.corpora, model(wildcards), rates.MIX_RATE).jobs
-
-
 def deduped(wildcards):
     downloads(model(wildcards))
     return of_corpora("dedupe", ".tsv")(wildcards)
 
 
-def of_mix_jobs(wildcards, step, *names):
-    """Return the files of a step, of all jobs, one after another."""
-    stem = f"results/{wildcards.model}/pairs/mix/{step}-"
-    return of_jobs(stem, jobs_to_mix(wildcards), *names)
-
-
 def to_mix(wildcards):
     """Return what is read: the corpora, or what the jobs that share them have made."""
-    if jobs_to_mix(wildcards) == 1:
+    if jobs(wildcards, "mix") == 1:
         return {"corpora": deduped(wildcards)}
-    steps = [of_mix_jobs(wildcards, step, "json") for step in ("split", "sort", "part")]
+    reports = [
+        of_jobs(wildcards, "mix", "json", step=step)["json"]
+        for step in ("split-", "sort-", "part-")
+    ]
     return {
-        **of_mix_jobs(wildcards, "part", "tsv", "heldout.tsv"),
-        "json": [file for step in steps for file in step["json"]],
+        **of_jobs(wildcards, "mix", "tsv", "heldout.tsv", step="part-"),
+        "json": sum(reports, []),
     }
 
 
@@ -90,7 +82,7 @@ use rule mix as mix_split with:
     wildcard_constraints:
         model=MODEL_OR_TRANSLATOR,
     params:
-        part=lambda wildcards: shard_of(wildcards, jobs_to_mix(wildcards), "mix"),
+        part=shard_of("mix"),
     message:
         "Splitting the pairs of {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
 
@@ -98,7 +90,9 @@ use rule mix as mix_split with:
 # then removes the duplicates of a range and shuffles it,
 use rule mix_split as mix_sort with:
     input:
-        unpack(lambda wildcards: of_mix_jobs(wildcards, "split", "tsv", "json")),
+        unpack(
+            lambda wildcards: of_jobs(wildcards, "mix", "tsv", "json", step="split-")
+        ),
     output:
         pairs=temp("results/{model}/pairs/mix/sort-{shard}-of-{shards}.tsv"),
         report=temp("results/{model}/pairs/mix/sort-{shard}-of-{shards}.json"),
@@ -113,7 +107,7 @@ use rule mix_split as mix_sort with:
 # and leaves out of it what is held out. The first rule joins these.
 use rule mix_split as mix_part with:
     input:
-        unpack(lambda wildcards: of_mix_jobs(wildcards, "sort", "tsv", "json")),
+        unpack(lambda wildcards: of_jobs(wildcards, "mix", "tsv", "json", step="sort-")),
     output:
         pairs=temp("results/{model}/pairs/mix/part-{shard}-of-{shards}.tsv"),
         heldout=temp("results/{model}/pairs/mix/part-{shard}-of-{shards}.heldout.tsv"),

@@ -15,21 +15,10 @@ def overlap_settings(wildcards):
     return {key: wanted[key] for key in ("repeated", "tokens") if key in wanted}
 
 
-def jobs_to_rank(wildcards):
-    """Return how many jobs share a corpus."""
-    return shards.ranking(CONFIG.corpora, part_of(wildcards)).jobs
-
-
-def of_rank_jobs(wildcards, *names):
-    """Return the files that all jobs have written."""
-    folder = f"results/{wildcards.model}/pairs/rank/{wildcards.part}"
-    return of_jobs(f"{folder}/", jobs_to_rank(wildcards), *names)
-
-
 def to_rank(wildcards):
     """Return what is read: the corpus, or what the jobs that share it have kept."""
-    if jobs_to_rank(wildcards) > 1:
-        return of_rank_jobs(wildcards, "tsv", "json")
+    if jobs(wildcards, "rank") > 1:
+        return of_jobs(wildcards, "rank", "tsv", "json")
     return {"filtered": f"results/{wildcards.model}/pairs/filter/{wildcards.part}.tsv"}
 
 
@@ -75,7 +64,7 @@ use rule rank as rank_values with:
     benchmark:
         "results/{model}/benchmarks/rank/{part}/values-{shard}-of-{shards}.tsv"
     params:
-        part=lambda wildcards: shard_of(wildcards, jobs_to_rank(wildcards), "rank"),
+        part=shard_of("rank"),
     message:
         "Sorting the values of {wildcards.part} for {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
 
@@ -83,7 +72,7 @@ use rule rank as rank_values with:
 # and finds the bounds in those of all. The first rule joins the pairs that these keep.
 use rule rank_values as rank_part with:
     input:
-        unpack(lambda wildcards: of_rank_jobs(wildcards, "bin")),
+        unpack(lambda wildcards: of_jobs(wildcards, "rank", "bin")),
         filtered="results/{model}/pairs/filter/{part}.tsv",
     output:
         pairs=temp("results/{model}/pairs/rank/{part}/{shard}-of-{shards}.tsv"),

@@ -1,14 +1,8 @@
 # Encode the pairs as ids in HDF5.
-def jobs_to_store(wildcards):
-    """Return how many jobs encode a model's pairs."""
-    return shards.of_model(CONFIG.corpora, model(wildcards), rates.STORE_RATE).jobs
-
-
 def to_store(wildcards):
     """Return what is read: the pairs, or the stores of the jobs that share them."""
-    count = jobs_to_store(wildcards)
-    if count > 1 and not wildcards.get("shard"):
-        return of_jobs(f"results/{wildcards.model}/pairs/store/", count, "h5")
+    if jobs(wildcards, "store") > 1 and not wildcards.get("shard"):
+        return of_jobs(wildcards, "store", "h5")
     return {"pairs": training_pairs(wildcards), "vocabulary": vocabulary(wildcards)}
 
 
@@ -51,6 +45,6 @@ use rule store as store_shard with:
         "results/{model}/benchmarks/store/{shard}-of-{shards}.tsv"
     threads: 1
     params:
-        part=lambda wildcards: shard_of(wildcards, jobs_to_store(wildcards), "store"),
+        part=shard_of("store"),
     message:
         "Encoding the pairs of {wildcards.model}, part {wildcards.shard} of {wildcards.shards}"
