@@ -9,12 +9,11 @@ from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 
-from psp.config import made_with
 from psp.pairs import data_warnings
 from psp.core import failures, limits, run
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.config import rates, shards, targets
+from psp.config import made_with, rates, shards, targets
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.study_entries import STUDIES
@@ -48,16 +47,11 @@ def config_files():
     return [*(file for file in workflow.configfiles if file not in given), *given]
 
 
-def read_config():
-    """Load and check the config; log notes about it once, not in every job's process."""
-    if workflow.is_main_process:
+try:
+    if workflow.is_main_process:  # jobs load this file again
         for note in look(config_files()):
             logger.warning(f"note: {note}")
-    return Config(config)
-
-
-try:
-    CONFIG = read_config()
+    CONFIG = Config(config)
 except PspError as error:
     sys.exit(f"error: {error}")
 
@@ -84,15 +78,12 @@ os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
 MODEL = rf"(?!({'|'.join(sorted(RESERVED))})/)[A-Za-z0-9][A-Za-z0-9._-]*"
 # A rule's output files are the same for all models, but a model's files depend on its kind and on its tokenizer: these
 # constraints say which rule makes a model.
-_KINDS = {name: CONFIG.model(name).of for name in CONFIG.models}
-JOINED = [name for name, of in _KINDS.items() if of.joins and not of.stores]
-_JOINT = [name for name, of in _KINDS.items() if of.joins and of.stores]
-_OF_TEXT = [name for name, of in _KINDS.items() if not of.joins and not of.stores]
-_COLLECTED = [
-    name
-    for name, of in _KINDS.items()
-    if of.stores and not of.joins and CONFIG.model(name).tokenizer.collected
-]
+_ENTRIES = [CONFIG.model(name) for name in CONFIG.models]
+_COMBINED = [entry.name for entry in _ENTRIES if entry.of.joins]
+_STORED = [entry.name for entry in _ENTRIES if entry.of.stores]
+_OWN = [entry for entry in _ENTRIES if not entry.of.joins]
+#: Combinations of models that are trained apart.
+JOINED = [name for name in _COMBINED if name not in _STORED]
 
 
 def one_of(names):
@@ -105,34 +96,39 @@ def none_of(names):
     return rf"(?!{one_of(names)}/){MODEL}" if names else MODEL
 
 
+_OF_TEXT = [entry.name for entry in _OWN if not entry.of.stores]
 FROM_STORE, FROM_TEXT = none_of(_OF_TEXT), one_of(_OF_TEXT)
-WITH_VOCABULARY = one_of(_COLLECTED)
-TRAINED, COMBINATIONS = none_of(_JOINT + JOINED), one_of(_JOINT + JOINED)
+WITH_VOCABULARY = one_of(
+    [entry.name for entry in _OWN if entry.of.stores and entry.tokenizer.collected]
+)
+TRAINED, COMBINATIONS = none_of(_COMBINED), one_of(_COMBINED)
 #: For each rule that trains, the files of its models, and their names. The most frequent one also accepts names that
 #: the config lacks, for their error.
 TRAINED_BY = {"train": ((CONFIG_JSON, SENTENCEPIECE, WEIGHTS), [])}
-for _name, _of in _KINDS.items():
-    if _name not in JOINED:
-        _files = tuple(_of.files(CONFIG.model(_name), CONFIG.model))
-        _rule = _of.rule(CONFIG.model(_name))
+for _entry in _ENTRIES:
+    if _entry.name not in JOINED:
+        _files = tuple(_entry.of.files(_entry, CONFIG.model))
+        _rule = _entry.of.rule(_entry)
         while TRAINED_BY.setdefault(_rule, (_files, []))[0] != _files:
             _rule += "_too"
-        TRAINED_BY[_rule][1].append(_name)
-BY_TRAIN = none_of([name for name in _KINDS if name not in TRAINED_BY["train"][1]])
+        TRAINED_BY[_rule][1].append(_entry.name)
+BY_TRAIN = none_of(
+    [name for name in CONFIG.models if name not in TRAINED_BY["train"][1]]
+)
 VARIANT = "results/{model}/variants/{variant}/{seed}"
 # A translator has the stages of a model in a folder of this name.
 TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
 MODEL_OR_TRANSLATOR = f"(?:{MODEL}|{TRANSLATORS})"
 #: The small corpora of each model: one job filters and one dedupes them all.
-SMALL = {name: CONFIG.model(name).parts for name in CONFIG.models} | {
+_PARTS = {entry.name: entry.parts for entry in _ENTRIES} | {
     f"{FOLDER}/{name}": CONFIG.translator(name).data.parts
     for name in CONFIG.trained_translators
 }
 SMALL = {
-    name: [part.label for part in shards.small(CONFIG.corpora, parts)]
-    for name, parts in SMALL.items()
+    name: [part.label for part in small]
+    for name, parts in _PARTS.items()
+    if (small := shards.small(CONFIG.corpora, parts))
 }
-SMALL = {name: labels for name, labels in SMALL.items() if labels}
 
 
 def each(wildcards):
@@ -289,7 +285,7 @@ def say_warnings():
 
 
 def to_make():
-    """Return the models that this run will make, of Snakemake's graph of jobs, and those of them that are finished."""
+    """Return the models that this run will make, of Snakemake's graph of jobs, and why it may not, if so."""
     files = [
         Path(file)
         for job in workflow.dag.needrun_jobs(exclude_finished=False)
@@ -297,17 +293,17 @@ def to_make():
         if re.fullmatch(rf"results/{MODEL}/model/config\.json", file)
     ]
     made = {file.parts[1]: file.exists() for file in files}
-    return list(made), [name for name, finished in made.items() if finished]
+    finished = [name for name in made if made[name] and name not in CONFIG.remake]
+    return list(made), made_with.refusal(finished, config_files())
 
 
 def check_config_files():
     """Before the first job: stop if other config files would remake a finished model; record which files make it."""
     run.own()
-    made, finished = to_make()
+    made, refused = to_make()
     if workflow.touch:
         return
-    finished = [name for name in finished if name not in CONFIG.remake]
-    if refused := made_with.refusal(finished, config_files()):
+    if refused:
         raise WorkflowError(failures.tell(refused))
     for name in made:
         made_with.note(f"results/{name}", config_files())
@@ -316,8 +312,8 @@ def check_config_files():
 def warn_of_config_files():
     """After a dry run, for which Snakemake has no hook: report what would stop the run."""
     if workflow.dryrun and workflow._dag is not None:
-        finished = [name for name in to_make()[1] if name not in CONFIG.remake]
-        if refused := made_with.refusal(finished, config_files()):
+        _, refused = to_make()
+        if refused:
             print(f"warning: {refused}", file=sys.stderr)
 
 
