@@ -228,6 +228,11 @@ def part_of(wildcards):
     return part
 
 
+def about(part, *names):
+    """Return some of a corpus's attributes by their names."""
+    return {name: getattr(part, name) for name in names}
+
+
 def home(wildcards):
     """Return the folder of a training run: the model's, or that of a variant and seed."""
     folder = f"results/{wildcards.model}"

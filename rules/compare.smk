@@ -4,22 +4,27 @@ def compared(wildcards):
     return list(systems.named(model(wildcards)["compare"]["systems"]))
 
 
-def compared_tasks(wildcards):
-    """Return the names of the further tasks on which they are compared."""
-    return model(wildcards)["compare"]["tasks"]
+def beside(wildcards):
+    """Return the folder of each of these systems."""
+    return {
+        name: f"results/{wildcards.model}/systems/{name}"
+        for name in compared(wildcards)
+    }
+
+
+def of_systems(*files):
+    """Return an input function for files of each of these systems."""
+    return lambda wildcards: [
+        f"{folder}/{file}" for folder in beside(wildcards).values() for file in files
+    ]
 
 
 def task_scores(wildcards):
-    """Return the scores on these tasks, and the resamples, of the model and of each system."""
-    folder = f"results/{wildcards.model}"
-    folders = [
-        folder,
-        *(f"{folder}/systems/{name}" for name in compared(wildcards)),
-    ]
+    """Return the scores on further tasks, and the resamples, of the model and of each system."""
     return [
-        f"{one}/tasks/{task}.{ending}"
-        for task in compared_tasks(wildcards)
-        for one in folders
+        f"{folder}/tasks/{task}.{ending}"
+        for task in model(wildcards)["compare"]["tasks"]
+        for folder in (f"results/{wildcards.model}", *beside(wildcards).values())
         for ending in ("json", "safetensors")
     ]
 
@@ -30,14 +35,8 @@ rule compare:
             "results/{model}/eval.json",
             "results/{model}/eval.safetensors",
         ],
-        systems=lambda wildcards: [
-            f"results/{wildcards.model}/systems/{name}/eval.json"
-            for name in compared(wildcards)
-        ],
-        resamples=lambda wildcards: [
-            f"results/{wildcards.model}/systems/{name}/eval.safetensors"
-            for name in compared(wildcards)
-        ],
+        systems=of_systems("eval.json"),
+        resamples=of_systems("eval.safetensors"),
         tasks=task_scores,
     output:
         "results/{model}/compare.json",
@@ -51,7 +50,7 @@ rule compare:
         runtime=runtime(10),
     params:
         systems=compared,
-        tasks=compared_tasks,
+        tasks=setting("compare", "tasks"),
         code=fingerprint("psp.evaluation.compare"),
     message:
         "Comparing {wildcards.model} with other systems"

@@ -10,13 +10,6 @@ def sources(wildcards):
     }
 
 
-def origin(name, part):
-    """Return the file that a corpus comes from; for pairs made from bitext, the report of making them."""
-    if part.sources:
-        return f"results/{name}/pairs/{part.of.made_by}/{part.label}.json"
-    return part.path or download(part.download)
-
-
 rule data:
     input:
         unpack(sources),
@@ -41,10 +34,7 @@ rule data:
     params:
         parts=lambda wildcards: [
             {
-                "label": part.label,
-                "kind": part.kind,
-                "version": part.version,
-                "licence": part.licence,
+                **about(part, "label", "kind", "version", "licence"),
                 "file": origin(wildcards.model, part),
                 "record": f"{download(part.download)}.json" if part.download else None,
                 "warn_share": part.filters["warn_share"],

@@ -11,9 +11,7 @@ def described_corpora(wildcards):
     """Return the other data needed to rank each corpus."""
     return [
         {
-            "label": part.label,
-            "corpus": part.corpus,
-            "kind": part.kind,
+            **about(part, "label", "corpus", "kind"),
             "overlap": {
                 key: part.filters["overlap"][key] for key in ("repeated", "tokens")
             },

@@ -36,8 +36,7 @@ rule evaluate:
         rank=ranked_reports,
         dedupe=of_corpora("dedupe"),
         made=lambda wildcards: [
-            f"results/{wildcards.model}/pairs/{part.of.made_by}/{part.label}.json"
-            for part in made_parts(wildcards)
+            origin(wildcards.model, part) for part in made_parts(wildcards)
         ],
     output:
         json="results/{model}/eval.json",

@@ -1,10 +1,7 @@
 # Filter the pairs of a corpus.
 def corpus(wildcards):
     """Return the corpus's file: a download, the user's own, or pairs made from bitext."""
-    part = part_of(wildcards)
-    if part.sources:
-        return f"results/{wildcards.model}/pairs/{part.of.made_by}/{part.label}.tsv"
-    return part.path or download(part.download)
+    return origin(wildcards.model, part_of(wildcards), ".tsv")
 
 
 def lid(wildcards):
@@ -65,10 +62,9 @@ OF_CORPUS = {
         for language, how in model(wildcards)["segment"].items()
         if language in part_of(wildcards).languages
     },
-    "part": lambda wildcards: {
-        name: getattr(part_of(wildcards), name)
-        for name in ("corpus", "opus", "kind", "languages", "names")
-    },
+    "part": lambda wildcards: about(
+        part_of(wildcards), "corpus", "opus", "kind", "languages", "names"
+    ),
 }
 
 

@@ -177,6 +177,18 @@ def evaluated_files(wildcards, sets):
     return sorted(set(filter(None, files)))
 
 
+def origin(name, part, made=".json"):
+    """Return the file that a corpus comes from; for pairs made from bitext, the report of making them, or the pairs."""
+    if part.sources:
+        return f"results/{name}/pairs/{part.of.made_by}/{part.label}{made}"
+    return own_file(part)
+
+
+def own_file(part):
+    """Return the file of a corpus that is not made from others: a download, or the user's own."""
+    return part.path or download(part.download)
+
+
 def own_filters(part):
     """Return fingerprints of the user's own filters of a corpus."""
     return custom.fingerprint(part.filters["custom"])

@@ -1,10 +1,4 @@
 # Inspect a model's corpora before training.
-def corpora_of(wildcards):
-    """Return the file of each corpus: a download, or the user's own."""
-    parts = downloads(model(wildcards)).files
-    return [part.path or download(part.download) for part in parts]
-
-
 def sets_of(wildcards):
     """Return all sets on which the model is scored, including those for choosing it."""
     return {**evaluated(wildcards), **chosen_by(wildcards)}
@@ -23,7 +17,7 @@ def similarity_encoders(wildcards):
 
 rule inspect:
     input:
-        corpora=corpora_of,
+        corpora=lambda wildcards: list(map(own_file, downloads(model(wildcards)).files)),
         tests=lambda wildcards: evaluated_files(wildcards, sets_of(wildcards)),
         lid=download(CONFIG.lid()),
         encoder=similarity_encoders,
@@ -45,10 +39,7 @@ rule inspect:
     params:
         parts=lambda wildcards: [
             {
-                **{
-                    name: getattr(part, name)
-                    for name in ("label", "opus", "kind", "languages", "names")
-                },
+                **about(part, "label", "opus", "kind", "languages", "names"),
                 "filters": dict(part.filters),
             }
             for part in model(wildcards).files

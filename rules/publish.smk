@@ -45,11 +45,7 @@ rule publish:
     params:
         licence=lambda wildcards: publishable(wildcards).licence,
         sources=lambda wildcards: [
-            {
-                "label": source.label,
-                "version": source.version,
-                "licence": source.licence,
-            }
+            about(source, "label", "version", "licence")
             for source in part_of(wildcards).sources
         ],
         encoder=lambda wildcards: part_of(wildcards).pivot["encoder"],

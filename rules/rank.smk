@@ -2,7 +2,7 @@
 def files_of_parts(wildcards):
     """Return label, kind and file of each corpus, for an error: some may have the scores that another lacks."""
     return [
-        (part.label, part.kind, part.path or download(part.download))
+        (part.label, part.kind, own_file(part))
         for part in model(wildcards).parts
         if not part.sources
     ]

@@ -22,7 +22,7 @@ rule stats:
         runtime=runtime(120),
     params:
         parts=lambda wildcards: [
-            {name: getattr(part, name) for name in ("label", "languages", "kind")}
+            about(part, "label", "languages", "kind")
             for part in model(wildcards).parts
         ],
         settings=setting("stats"),

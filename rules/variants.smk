@@ -15,12 +15,14 @@ def variants(wildcards):
     }
 
 
-def beside(wildcards):
-    """Return the folder of each system that the model is compared with."""
-    return {
-        name: f"results/{wildcards.model}/systems/{name}"
-        for name in compared(wildcards)
-    }
+def of_variants(*files):
+    """Return an input function for files of each variant and seed."""
+    return lambda wildcards: [
+        f"{folder}/{file}"
+        for seeds in variants(wildcards).values()
+        for folder in seeds.values()
+        for file in files
+    ]
 
 
 # They are trained in train.smk. Inputs and params are inherited; their wildcards make them the variant's (see `model`
@@ -46,17 +48,8 @@ use rule evaluate as evaluate_variant with:
 
 rule variants:
     input:
-        evaluations=lambda wildcards: [
-            f"{folder}/eval.{kind}"
-            for seeds in variants(wildcards).values()
-            for folder in seeds.values()
-            for kind in ("json", "safetensors")
-        ],
-        systems=lambda wildcards: [
-            f"{folder}/eval.{kind}"
-            for folder in beside(wildcards).values()
-            for kind in ("json", "safetensors")
-        ],
+        evaluations=of_variants("eval.json", "eval.safetensors"),
+        systems=of_systems("eval.json", "eval.safetensors"),
     output:
         "results/{model}/variants.json",
     log:
@@ -80,16 +73,8 @@ rule variants:
 # Pictures of the learning curves; nothing else depends on them.
 rule variant_curves:
     input:
-        metrics=lambda wildcards: [
-            f"{folder}/train/metrics.csv"
-            for seeds in variants(wildcards).values()
-            for folder in seeds.values()
-        ],
-        reports=lambda wildcards: [
-            f"{folder}/train/train.json"
-            for seeds in variants(wildcards).values()
-            for folder in seeds.values()
-        ],
+        metrics=of_variants("train/metrics.csv"),
+        reports=of_variants("train/train.json"),
     output:
         pairs="results/{model}/variants.png",
         seconds="results/{model}/variants_time.png",
