@@ -1,9 +1,4 @@
 # Find which corpus of a model is worth most, with the same number of pairs of each.
-def each_corpus(wildcards):
-    labels = [part.label for part in study_of(wildcards, "by_corpus")]
-    return points(wildcards, "by_corpus", labels)
-
-
 rule by_corpus_pairs:
     input:
         "results/{model}/pairs/dedupe/{part}.tsv",
@@ -28,7 +23,7 @@ rule by_corpus_pairs:
 
 rule by_corpus:
     input:
-        points=lambda wildcards: files_of_points(each_corpus(wildcards)),
+        points=lambda wildcards: files_of_points(wildcards, "by_corpus"),
         reports=lambda wildcards: list(sample_reports(wildcards, "by_corpus").values()),
     output:
         "results/{model}/by_corpus.json",
@@ -41,7 +36,7 @@ rule by_corpus:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        points=each_corpus,
+        points=lambda wildcards: points(wildcards, "by_corpus"),
         reports=lambda wildcards: sample_reports(wildcards, "by_corpus"),
         settings=setting("by_corpus"),
         development=setting("development", "sts"),

@@ -1,19 +1,14 @@
 # The model card, with scores and training data: card.md, copied to README.md in the model folder.
-def carded(wildcards):
-    """Return the models whose data the card lists: its parts, if they are only joined."""
-    entry = model(wildcards)
-    if not entry.of.block:
-        return [CONFIG.model(part) for part, _ in entry.combined]
-    return [entry]
-
-
 rule card:
     input:
         model=trained,
         evaluate="results/{model}/eval.json",
-        data=lambda wildcards: [
-            f"results/{one.name}/data.json" for one in carded(wildcards)
-        ],
+        # That of its parts, if they are only joined.
+        data=branch(
+            lambda wildcards: model(wildcards).of.block,
+            then=["results/{model}/data.json"],
+            otherwise=of_joined("data.json"),
+        ),
     output:
         "results/{model}/card.md",
     log:

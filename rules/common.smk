@@ -251,7 +251,9 @@ def files_in(folder, entry):
 
 
 def files_of(encoder):
-    """Return the files of an encoder, which may be one of this config's models, not trained yet."""
+    """Return the files of an encoder, if any, which may be one of this config's models, not trained yet."""
+    if not encoder:
+        return []
     match = re.fullmatch(r"results/([^/]+)/model/?", encoder)
     if match and match[1] in CONFIG.models:
         return files_in(encoder.rstrip("/"), CONFIG.model(match[1]))
@@ -421,8 +423,3 @@ def teach_mb(wildcards, input):
 def train_block(wildcards):
     """Return the block of a model's training."""
     return model(wildcards)[model(wildcards).of.block]
-
-
-def train_threads(wildcards):
-    """Return the total number of threads of a training job's processes."""
-    return model(wildcards).of.threads(model(wildcards))

@@ -1,18 +1,14 @@
 # A report on the training data, in Markdown and JSON.
-def sources(wildcards):
-    """Return each corpus's file, and the record of its download."""
-    parts = model(wildcards).parts
-    return {
-        "files": [origin(wildcards.model, part) for part in parts],
-        "records": [
-            f"{download(part.download)}.json" for part in parts if part.download
-        ],
-    }
-
-
 rule data:
     input:
-        unpack(sources),
+        files=lambda wildcards: [
+            origin(wildcards.model, part) for part in model(wildcards).parts
+        ],
+        records=lambda wildcards: [
+            f"{download(part.download)}.json"
+            for part in model(wildcards).parts
+            if part.download
+        ],
         filter=of_corpora("filter"),
         dropped=of_corpora("filter", ".dropped.tsv"),
         rank=ranked_reports,

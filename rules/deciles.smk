@@ -1,12 +1,4 @@
 # Find which deciles of a model's pairs are worth training on: each decile by each value, and all pairs.
-def filtered_corpora(wildcards):
-    """Return the pairs of each corpus of the model after its filters."""
-    return [
-        f"results/{wildcards.model}/pairs/filter/{part.label}.tsv"
-        for part in study_of(wildcards, "tenths")
-    ]
-
-
 def described_corpora(wildcards):
     """Return the other data needed to rank each corpus."""
     return [
@@ -28,18 +20,9 @@ def origins(wildcards, input):
     ]
 
 
-def all_deciles(wildcards):
-    names = [
-        f"{by}-{tenth}"
-        for by in model(wildcards)["deciles"]["by"]
-        for tenth in range(1, 11)
-    ]
-    return points(wildcards, "tenths", ["all", *names])
-
-
 rule deciles_pairs:
     input:
-        filtered_corpora,
+        of_corpora("filter", ".tsv"),
     output:
         **{
             f"tenth{tenth}": f"results/{{model}}/samples/tenths/{{by}}-{tenth}.tsv"
@@ -70,7 +53,7 @@ rule deciles_pairs:
 
 rule deciles_all:
     input:
-        filtered_corpora,
+        of_corpora("filter", ".tsv"),
     output:
         pairs="results/{model}/samples/tenths/all.tsv",
         report="results/{model}/samples/tenths/all.json",
@@ -96,7 +79,7 @@ rule deciles_all:
 
 rule deciles:
     input:
-        points=lambda wildcards: files_of_points(all_deciles(wildcards)),
+        points=lambda wildcards: files_of_points(wildcards, "tenths"),
         reports=lambda wildcards: list(sample_reports(wildcards, "tenths").values()),
     output:
         "results/{model}/tenths.json",
@@ -109,7 +92,7 @@ rule deciles:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        points=all_deciles,
+        points=lambda wildcards: points(wildcards, "tenths"),
         reports=lambda wildcards: sample_reports(wildcards, "tenths"),
         settings=setting("deciles"),
         development=setting("development", "sts"),

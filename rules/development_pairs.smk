@@ -64,8 +64,6 @@ use rule development_pairs as development_set with:
     wildcard_constraints:
         set=r"[^/]+",
     params:
-        sets=kept_clear_of,
         entry=judged_set,
-        code=fingerprint("psp.evaluation.development_pairs"),
     message:
         "Keeping the development set {wildcards.set} of {wildcards.model} clear of its test sets"

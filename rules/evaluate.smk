@@ -14,12 +14,6 @@ def scored_on(wildcards):
     }
 
 
-def unpinned(wildcards):
-    return [
-        name for name in CONFIG.downloads(model(wildcards)) if name not in CONFIG.pins
-    ]
-
-
 def made_parts(wildcards):
     """Return the model's corpora whose pairs are made from others."""
     return [part for part in model(wildcards).parts if part.of.made_by]
@@ -61,7 +55,11 @@ rule evaluate:
         differences=attribute("differences"),
         tuned=attribute("tuned"),
         decontaminate=setting("filters", "decontaminate"),
-        unpinned=unpinned,
+        unpinned=lambda wildcards: [
+            name
+            for name in CONFIG.downloads(model(wildcards))
+            if name not in CONFIG.pins
+        ],
         made=lambda wildcards: [part.kind for part in made_parts(wildcards)],
         code=fingerprint(
             "psp.evaluation.evaluate", "psp.config.jobs", "psp.training.tune"
@@ -73,21 +71,12 @@ rule evaluate:
 
 
 # The same for a combination of models and its parts.
-def parts_of(wildcards):
-    """Return the models that a combination joins."""
-    return [part for part, _ in model(wildcards).combined]
-
-
 rule evaluate_combined:
     input:
         tasks=task_files("json"),
         resampled=task_files("safetensors"),
-        evaluations=lambda wildcards: [
-            f"results/{part}/eval.json" for part in parts_of(wildcards)
-        ],
-        resamples=lambda wildcards: [
-            f"results/{part}/eval.safetensors" for part in parts_of(wildcards)
-        ],
+        evaluations=of_joined("eval.json"),
+        resamples=of_joined("eval.safetensors"),
     output:
         json="results/{model}/eval.json",
         resamples="results/{model}/eval.safetensors",

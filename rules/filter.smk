@@ -1,13 +1,4 @@
 # Filter the pairs of a corpus.
-def corpus(wildcards):
-    """Return the corpus's file: a download, the user's own, or pairs made from bitext."""
-    return origin(wildcards.model, part_of(wildcards), ".tsv")
-
-
-def lid(wildcards):
-    return [download(CONFIG.lid())] if needs_lid(part_of(wildcards).filters) else []
-
-
 def scored(wildcards):
     """Return the sets on which the model is scored, whose sentences are kept out of training."""
     settings = part_of(wildcards).filters["decontaminate"]
@@ -20,14 +11,21 @@ def scored(wildcards):
     return {"languages": model(wildcards).languages, **found}
 
 
-def scored_files(wildcards):
-    return evaluated_files(wildcards, scored(wildcards))
-
-
 def encoder(wildcards):
     """Return the files of the similarity filter's encoder; changing them reruns the filter."""
     wanted = part_of(wildcards).filters["similarity"]
     return files_of(wanted["encoder"]) if wanted["enabled"] else []
+
+
+#: What filtering a corpus needs, besides its file.
+TO_FILTER = {
+    "tests": lambda wildcards: evaluated_files(wildcards, scored(wildcards)),
+    "lid": branch(
+        lambda wildcards: needs_lid(part_of(wildcards).filters),
+        then=[download(CONFIG.lid())],
+    ),
+    "encoder": encoder,
+}
 
 
 def rows_to_filter(wildcards):
@@ -42,12 +40,11 @@ def to_filter(wildcards):
     whole = wildcards.get("part") and not wildcards.get("shard")
     if whole and jobs(wildcards, "filter") > 1:
         return of_jobs(wildcards, "filter", "tsv", "json", "dropped.tsv")
-    needed = (("tests", scored_files), ("lid", lid), ("encoder", encoder))
     return {
-        "corpus": [corpus(one) for one in corpora.values()],
+        "corpus": [origin(one.model, part_of(one), ".tsv") for one in corpora.values()],
         **{
             name: sorted({file for one in corpora.values() for file in files(one)})
-            for name, files in needed
+            for name, files in TO_FILTER.items()
         },
     }
 

@@ -80,8 +80,7 @@ def init_from(wildcards):
     """Return the files of the model that training starts from, or of those that a joint model's parts start from."""
     entry = model(wildcards)
     entries = [CONFIG.model(part) for part, _ in entry.combined] or [entry]
-    folders = [one["train"]["init_from"] for one in entries]
-    return [file for folder in filter(None, folders) for file in files_of(folder)]
+    return [file for one in entries for file in files_of(one["train"]["init_from"])]
 
 
 def init_vectors(wildcards):
@@ -182,6 +181,13 @@ def origin(name, part, made=".json"):
     if part.sources:
         return f"results/{name}/pairs/{part.of.made_by}/{part.label}{made}"
     return own_file(part)
+
+
+def of_joined(file):
+    """Return an input function for a file of each model that a combination joins."""
+    return lambda wildcards: [
+        f"results/{part}/{file}" for part, _ in model(wildcards).combined
+    ]
 
 
 def own_file(part):

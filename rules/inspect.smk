@@ -12,7 +12,7 @@ def similarity_encoders(wildcards):
         wanted = part.filters["similarity"]
         if wanted["enabled"] and not wanted["encoder"].startswith("results/"):
             named.append(wanted["encoder"])
-    return sorted({file for name in filter(None, named) for file in files_of(name)})
+    return sorted({file for name in named for file in files_of(name)})
 
 
 rule inspect:

@@ -26,9 +26,7 @@ rule publish:
         mined=lambda wildcards: f"results/{wildcards.model}/pairs/pivot/{publishable(wildcards).label}.tsv",
         report="results/{model}/pairs/pivot/{part}.json",
         filtered="results/{model}/pairs/mined/{part}.tsv",
-        encoder=lambda wildcards: (
-            files_of(name) if (name := part_of(wildcards).pivot["encoder"]) else []
-        ),
+        encoder=lambda wildcards: files_of(part_of(wildcards).pivot["encoder"]),
     output:
         pairs="results/{model}/mined/{part}.{ending}",
         card="results/{model}/mined/{part}.{ending}.md",

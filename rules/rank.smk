@@ -1,13 +1,4 @@
 # Keep the pairs of a corpus whose rank by a value lies in some deciles.
-def files_of_parts(wildcards):
-    """Return label, kind and file of each corpus, for an error: some may have the scores that another lacks."""
-    return [
-        (part.label, part.kind, own_file(part))
-        for part in model(wildcards).parts
-        if not part.sources
-    ]
-
-
 def overlap_settings(wildcards):
     """Return how the filter counts shared trigrams, if ranking is by these."""
     part = part_of(wildcards)
@@ -43,7 +34,12 @@ rule rank:
         overlap=overlap_settings,
         corpus=lambda wildcards: part_of(wildcards).corpus,
         seed=attribute("seed"),
-        others=lambda wildcards, input: files_of_parts(wildcards),  # not compared
+        # For an error: some may have the scores that another lacks. Not compared.
+        others=lambda wildcards, input: [
+            (part.label, part.kind, own_file(part))
+            for part in model(wildcards).parts
+            if not part.sources
+        ],
         code=fingerprint("psp.pairs.rank"),
         # Which of how many jobs this is.
         part=(1, 1),

@@ -22,11 +22,6 @@ def made_of(wildcards):
     return [f"{folder}/{file}" for file in dict.fromkeys([*made, *there])]
 
 
-def sampled(wildcards):
-    """Return the store, from which a page shows pairs; text is not."""
-    return stored(wildcards) if model(wildcards).of.stores else []
-
-
 def templates(wildcards):
     """Return the checksums of the files, other than code, that pages are made from."""
     folder = Path(str(resources.files("psp.report"))) / "templates"
@@ -37,7 +32,11 @@ rule report:
     input:
         results=made_of,
         model=trained,
-        store=sampled,
+        # From which the page shows pairs; of text it shows none.
+        store=branch(
+            lambda wildcards: model(wildcards).of.stores,
+            then="results/{model}/store.h5",
+        ),
     output:
         report(
             "results/{model}/report.html",

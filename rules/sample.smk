@@ -6,7 +6,6 @@ def study_of(wildcards, name=None):
 
 def as_sampled(wildcards):
     """Return the model as a point trains it."""
-    study_of(wildcards)
     return CONFIG.sampled(wildcards.model, wildcards.study, wildcards.encoder)
 
 
@@ -51,7 +50,7 @@ def sample_languages(wildcards):
 
 def sample_parameters(wildcards):
     """Return what a point's training depends on: from scratch, and without a teacher."""
-    found = parameters_of(as_sampled(wildcards))
+    found = parameters(as_sampled(wildcards))
     return {
         **found,
         "development": {**found["development"], "heldout": 0, "sets": {}},
@@ -60,9 +59,14 @@ def sample_parameters(wildcards):
     }
 
 
-def points(wildcards, name, samples):
+def points(wildcards, name):
     """Return the train.json of each point of a study, by sample, encoder and seed."""
     block = model(wildcards)[STUDIES[name]]
+    if name == "by_corpus":
+        samples = [part.label for part in study_of(wildcards, name)]
+    else:
+        tenths = [f"{by}-{tenth}" for by in block["by"] for tenth in range(1, 11)]
+        samples = ["all", *tenths]
     return {
         sample: {
             encoder: {
@@ -75,10 +79,11 @@ def points(wildcards, name, samples):
     }
 
 
-def files_of_points(found):
+def files_of_points(wildcards, name):
+    """Return the same as a list."""
     return [
         file
-        for encoders in found.values()
+        for encoders in points(wildcards, name).values()
         for seeds in encoders.values()
         for file in seeds.values()
     ]
@@ -101,7 +106,7 @@ rule sample:
         study="tenths|by_corpus",
         sample=r"[^/]+",
         encoder=r"[a-z]+",
-    threads: train_threads
+    threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
     resources:
         mem_mb=mem_mb(train_mb),
         gpu=setting("train", "gpus"),

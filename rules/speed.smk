@@ -2,8 +2,7 @@
 rule speed:
     input:
         model=trained,
-        store=lambda wildcards: stored(wildcards)
-        or f"results/{parts_of(wildcards)[0]}/store.h5",
+        store=lambda wildcards: stored(wildcards) or of_joined("store.h5")(wildcards)[0],
     output:
         json="results/{model}/speed.json",
         chart="results/{model}/speed.png",

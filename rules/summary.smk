@@ -1,13 +1,11 @@
 # All scores of the config's models that have been evaluated, in one table for other programs.
-def evaluated_models(wildcards):
-    """Return the eval.json of each model that has one."""
-    files = [f"results/{name}/eval.json" for name in CONFIG.models]
-    return [file for file in files if Path(file).exists()]
-
-
 rule summary:
     input:
-        evaluated_models,
+        lambda wildcards: [
+            file
+            for name in CONFIG.models
+            if Path(file := f"results/{name}/eval.json").exists()
+        ],
     output:
         "results/summary.csv",
     log:

@@ -1,14 +1,8 @@
 # Embed the sentences of a model's pairs with its teacher, once; see psp/training/teaching/teach.py.
-def teacher_files(wildcards):
-    """Return the files of the teacher; changing them teaches again."""
-    encoder = model(wildcards)["teacher"]["encoder"]
-    return files_of(encoder) if encoder else []
-
-
 rule teach:
     input:
         pairs=training_pairs,
-        encoder=teacher_files,
+        encoder=lambda wildcards: files_of(model(wildcards)["teacher"]["encoder"]),
     output:
         targets="results/{model}/teacher.safetensors",
         report="results/{model}/teacher.json",

@@ -29,12 +29,8 @@ def to_train(wildcards):
     return {**own, **development(wildcards)}
 
 
-def parameters(wildcards):
-    """Return what a training run depends on, besides files, seed and code."""
-    return parameters_of(model(wildcards))
-
-
-def parameters_of(entry):
+def parameters(entry):
+    """Return what a training run of a model depends on, besides files, seed and code."""
     return entry.of.parameters(entry)
 
 
@@ -77,7 +73,7 @@ for _rule, (_files, _names) in TRAINED_BY.items():
                 f"results/{{model}}/benchmarks/{_place.format(name=_rule)}.tsv"
             wildcard_constraints:
                 model=one_of(_names) if _rule != "train" else BY_TRAIN,
-            threads: train_threads
+            threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
             resources:
                 mem_mb=mem_mb(train_mb),
                 gpu=lambda wildcards: train_block(wildcards)["gpus"],
@@ -85,7 +81,7 @@ for _rule, (_files, _names) in TRAINED_BY.items():
                 tasks=lambda wildcards: train_block(wildcards)["nodes"],
                 runtime=runtime(2880),
             params:
-                training=parameters,
+                training=lambda wildcards: parameters(model(wildcards)),
                 seed=seed_of,
                 # Not compared. Its threads are not the rule's, which Snakemake limits to --cores: their number can
                 # change the last bits of a model.

@@ -1,7 +1,7 @@
 # Grid search over training settings: a short training run for each point, and the choice of the best.
 def point_settings(wildcards):
     """Return the training settings of a grid point."""
-    train = parameters(wildcards)["train"]
+    train = parameters(model(wildcards))["train"]
     return CONFIG.tuning(wildcards.model).settings(train, wildcards.point)
 
 
@@ -34,7 +34,7 @@ rule tune_point:
         "results/{model}/benchmarks/tune/{point}.tsv"
     wildcard_constraints:
         point=r"[^/]+",
-    threads: train_threads
+    threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
     resources:
         mem_mb=mem_mb(point_mb),
         gpu=setting("train", "gpus"),
@@ -43,7 +43,7 @@ rule tune_point:
         runtime=runtime(720),
     params:
         training=lambda wildcards: {
-            **parameters(wildcards),
+            **parameters(model(wildcards)),
             "train": point_settings(wildcards),
         },
         seed=attribute("seed"),
