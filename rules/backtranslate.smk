@@ -22,10 +22,7 @@ def translator_of(wildcards):
 
 rule backtranslate:
     input:
-        bitext=lambda wildcards: [
-            f"results/{wildcards.model}/pairs/backtranslate/{wildcards.part}/{source.label}.tsv"
-            for source in part_of(wildcards).sources
-        ],
+        bitext=bitext_of,
         translator=lambda wildcards: translator_of(wildcards).files,
         encoder=lambda wildcards: files_of(part_of(wildcards).translation["encoder"]),
     output:

@@ -235,10 +235,8 @@ def about(part, *names):
 
 def home(wildcards):
     """Return the folder of a training run: the model's, or that of a variant and seed."""
-    folder = f"results/{wildcards.model}"
-    if wildcards.get("variant"):
-        folder += f"/variants/{wildcards.variant}/{wildcards.seed}"
-    return folder
+    pattern = VARIANT if wildcards.get("variant") else "results/{model}"
+    return pattern.format(**wildcards)
 
 
 def download(name):

@@ -46,8 +46,7 @@ for _of in stage_rules("dedupe"):
             shards=setting("mix", "buckets"),
             seed=attribute("seed"),
             code=fingerprint("psp.pairs.dedupe"),
-            # Which of how many jobs this is.
-            part=(1, 1),
+            part=(1, 1),  # which of how many jobs this is
         message:
             f"Removing duplicates of {_of.what} for {{wildcards.model}}"
         script:

@@ -109,8 +109,7 @@ for _of in stage_rules("filter"):
                 label: {key: value(one) for key, value in OF_CORPUS.items()}
                 for label, one in each(wildcards).items()
             },
-            # The rows of a shard's job.
-            rows=None,
+            rows=None,  # of a shard's job
             # A translator keeps case and spacing.
             prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
             seed=attribute("seed"),

@@ -31,11 +31,8 @@ def vocabulary(wildcards):
     """Return the file of the model's tokenizer; of a joint model, those of all its parts."""
     entry = model(wildcards)
     if entry.of.joins:
-        return [vocabulary_of(CONFIG.model(part)) for part, _ in entry.combined]
-    return vocabulary_of(entry)
-
-
-def vocabulary_of(entry):
+        parts = [CONFIG.model(name) for name, _ in entry.combined]
+        return [f"results/{part.name}/{part.tokenizer.file}" for part in parts]
     return f"results/{entry.name}/{entry.tokenizer.file}"
 
 

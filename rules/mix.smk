@@ -44,8 +44,7 @@ rule mix:
         shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         code=fingerprint("psp.pairs.mix"),
-        # Which of how many jobs this is.
-        part=(1, 1),
+        part=(1, 1),  # which of how many jobs this is
     message:
         "Mixing the corpora of {wildcards.model}"
     script:

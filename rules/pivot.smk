@@ -1,8 +1,10 @@
 # Mine pairs from bitext: sentences that share a translation. The bitext is filtered first, by filters of its own, and
 # keeps its case and spacing.
 def bitext_of(wildcards):
-    """Return the corpora that a mined one comes from."""
-    return part_of(wildcards).sources
+    """Return the filtered pairs of the corpora that a mined or a translated one comes from."""
+    part = part_of(wildcards)
+    folder = f"results/{wildcards.model}/pairs/{part.of.made_by}/{part.label}"
+    return [f"{folder}/{source.label}.tsv" for source in part.sources]
 
 
 # Params that are not given are inherited; `part_of` (common.smk) knows the wildcard `bitext`.
@@ -23,10 +25,7 @@ use rule filter as filter_bitext with:
 
 rule pivot:
     input:
-        lambda wildcards: [
-            f"results/{wildcards.model}/pairs/pivot/{wildcards.part}/{source.label}.tsv"
-            for source in bitext_of(wildcards)
-        ],
+        bitext_of,
     output:
         pairs=scratch("results/{model}/pairs/pivot/{part}.tsv"),
         report="results/{model}/pairs/pivot/{part}.json",
@@ -40,7 +39,8 @@ rule pivot:
         runtime=runtime(240),
     params:
         sources=lambda wildcards: [
-            [source.label, list(source.languages)] for source in bitext_of(wildcards)
+            [source.label, list(source.languages)]
+            for source in part_of(wildcards).sources
         ],
         languages=lambda wildcards: list(part_of(wildcards).languages),
         through=lambda wildcards: part_of(wildcards).through,

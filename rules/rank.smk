@@ -41,8 +41,7 @@ rule rank:
             if not part.sources
         ],
         code=fingerprint("psp.pairs.rank"),
-        # Which of how many jobs this is.
-        part=(1, 1),
+        part=(1, 1),  # which of how many jobs this is
     message:
         "Ranking {wildcards.part} for {wildcards.model}"
     script:

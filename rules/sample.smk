@@ -40,21 +40,16 @@ def sample_reports(wildcards, name=None):
     }
 
 
-def sample_languages(wildcards):
-    """Return the languages of a sample's pairs: two, or one."""
-    parts = study_of(wildcards)
-    if wildcards.study == "by_corpus":
-        parts = [part for part in parts if part.label == wildcards.sample]
-    return list(dict.fromkeys(parts[0].languages))
-
-
 def sample_parameters(wildcards):
     """Return what a point's training depends on: from scratch, and without a teacher."""
     found = parameters(as_sampled(wildcards))
+    parts = study_of(wildcards)
+    if wildcards.study == "by_corpus":
+        parts = [part for part in parts if part.label == wildcards.sample]
     return {
         **found,
         "development": {**found["development"], "heldout": 0, "sets": {}},
-        "languages": sample_languages(wildcards),
+        "languages": list(dict.fromkeys(parts[0].languages)),  # two, or one
         "teaching": None,
     }
 

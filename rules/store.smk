@@ -27,8 +27,7 @@ rule store:
         ],
         max_pieces=setting("store", "max_pieces"),
         code=fingerprint("psp.pairs.store"),
-        # Which of how many jobs this is.
-        part=(1, 1),
+        part=(1, 1),  # which of how many jobs this is
     message:
         "Encoding the pairs of {wildcards.model}"
     script:

@@ -28,8 +28,7 @@ rule task:
             "task": task(wildcards).kind,
             **task(wildcards).settings,
         },
-        # For the model itself; the rule for systems is in system.smk.
-        encoder=None,
+        encoder=None,  # the model itself; the rule for systems is in system.smk
         languages=attribute("languages"),
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
