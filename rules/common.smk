@@ -80,10 +80,8 @@ MODEL = rf"(?!({'|'.join(sorted(RESERVED))})/)[A-Za-z0-9][A-Za-z0-9._-]*"
 # constraints say which rule makes a model.
 _ENTRIES = [CONFIG.model(name) for name in CONFIG.models]
 _COMBINED = [entry.name for entry in _ENTRIES if entry.of.joins]
-_STORED = [entry.name for entry in _ENTRIES if entry.of.stores]
-_OWN = [entry for entry in _ENTRIES if not entry.of.joins]
 #: Combinations of models that are trained apart.
-JOINED = [name for name in _COMBINED if name not in _STORED]
+JOINED = [entry.name for entry in _ENTRIES if entry.of.joins and not entry.of.stores]
 
 
 def one_of(names):
@@ -96,6 +94,7 @@ def none_of(names):
     return rf"(?!{one_of(names)}/){MODEL}" if names else MODEL
 
 
+_OWN = [entry for entry in _ENTRIES if not entry.of.joins]
 _OF_TEXT = [entry.name for entry in _OWN if not entry.of.stores]
 FROM_STORE, FROM_TEXT = none_of(_OF_TEXT), one_of(_OF_TEXT)
 WITH_VOCABULARY = one_of(

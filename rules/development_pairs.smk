@@ -14,17 +14,6 @@ def kept_clear_of(wildcards):
     return {"languages": entry.languages, **found}
 
 
-def judged_set(wildcards):
-    """Return the entry of a further development set."""
-    known = model(wildcards)["development"]["sets"]
-    if wildcards.set not in known:
-        raise ConfigError(
-            f"models.{wildcards.model}.development.sets: {wildcards.set} is not one of them; there are "
-            f"{', '.join(known) or 'none in its languages'}"
-        )
-    return known[wildcards.set]
-
-
 rule development_pairs:
     input:
         tests=lambda wildcards: evaluated_files(wildcards, kept_clear_of(wildcards)),
@@ -64,6 +53,6 @@ use rule development_pairs as development_set with:
     wildcard_constraints:
         set=r"[^/]+",
     params:
-        entry=judged_set,
+        entry=lambda wildcards: judged_set(wildcards, wildcards.set),
     message:
         "Keeping the development set {wildcards.set} of {wildcards.model} clear of its test sets"

@@ -51,11 +51,21 @@ def vocabulary_report(wildcards):
     return re.sub(r"\.\w+$", ".json", vocabulary(wildcards))
 
 
+def judged_set(wildcards, name):
+    """Return the entry of a further development set."""
+    known = model(wildcards)["development"]["sets"]
+    if name not in known:
+        raise ConfigError(
+            f"models.{wildcards.model}.development.sets: {name} is not one of them; there are "
+            f"{', '.join(known) or 'none in its languages'}"
+        )
+    return known[name]
+
+
 def judged_files(wildcards, name):
     """Return the files of a further development set."""
-    entry = model(wildcards)["development"]["sets"].get(name)
     place = f"models.{wildcards.model}.development.sets.{name}"
-    return [] if entry is None else [str(file) for file in judged.files(entry, place)]
+    return [str(file) for file in judged.files(judged_set(wildcards, name), place)]
 
 
 def development(wildcards):

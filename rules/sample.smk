@@ -56,7 +56,10 @@ def sample_parameters(wildcards):
 
 def points(wildcards, name):
     """Return the train.json of each point of a study, by sample, encoder and seed."""
-    block = model(wildcards)[STUDIES[name]]
+    block, folder = (
+        model(wildcards)[STUDIES[name]],
+        f"results/{wildcards.model}/samples",
+    )
     if name == "by_corpus":
         samples = [part.label for part in study_of(wildcards, name)]
     else:
@@ -65,7 +68,7 @@ def points(wildcards, name):
     return {
         sample: {
             encoder: {
-                seed: f"results/{wildcards.model}/samples/{name}/{sample}/{encoder}/{seed}/train.json"
+                seed: f"{folder}/{name}/{sample}/{encoder}/{seed}/train.json"
                 for seed in block["seeds"]
             }
             for encoder in block["encoders"]

@@ -1,8 +1,8 @@
 """The last line of a failed workflow run: what is wrong and what to do.
 
-Snakemake reports an error in about fifteen lines. To find the line that matters, the Snakefile's functions record here
-what they raise (they run in Snakemake's process), failed jobs have it in their logs, and Snakemake's commonest errors
-are reworded here.
+Snakemake reports an error in about fifteen lines. The line that matters is found among them if a function of a rule has
+raised an error of psp; a hook of the Snakefile records here what it raises; failed jobs have it in their logs; and
+Snakemake's commonest errors are reworded here.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from psp.core.errors import closest
 from psp.core.logs import last_error
 
 LONGEST = 500  # characters quoted from Snakemake's message
-#: Matches our own errors, not recorded before, within Snakemake's message.
+#: Matches our own errors within Snakemake's message.
 OURS = re.compile(
     r"^\s*(?:Psp|Config|Data|Download)Error: (.+?)\n(?:Wildcards:|Traceback:|\s*$)", re.DOTALL | re.MULTILINE
 )

@@ -85,7 +85,8 @@ def test_several_jobs_keep_the_deciles_that_one_keeps(copy_of_finished):
 def test_a_shard_that_there_is_not_is_an_error(project):
     result = project.run("--dry-run", f"{FOLDER}/Phrasebook.en-fr/1-of-3.tsv", check=False)
     assert result.returncode
-    assert "filter of Phrasebook.en-fr has 1 jobs, not 3" in result.output
+    said = "error: filter of Phrasebook.en-fr has 1 jobs, not 3 (filters.job_minutes)"
+    assert result.output.splitlines()[-1] == said
 
 
 @pytest.mark.slow
