@@ -9,26 +9,26 @@ from importlib import resources
 from pathlib import Path
 from types import SimpleNamespace
 
-from psp.pairs import data_warnings
-from psp.core import failures, limits, run
+from psp.config import made_with, rates, shards, targets
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.config import made_with, rates, shards, targets
 from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.study_entries import STUDIES
 from psp.config.targets import DOWNLOADS
 from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
-from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
-from psp.models.registry import SENTENCE_TRANSFORMERS, encoder_files
+from psp.core import failures, limits, run
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
+from psp.core.fingerprint import fingerprint
 from psp.core.settings import tracked
+from psp.evaluation import evaluate, judged, systems, tasks
+from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
+from psp.models.registry import SENTENCE_TRANSFORMERS, encoder_files
+from psp.pairs import data_warnings
 from psp.pairs.filters import custom, section as filter_section
 from psp.pairs.filters.language import needs_lid
-from psp.core.fingerprint import fingerprint
-from psp.evaluation import evaluate, judged, systems, tasks
 from psp.report.settings import PARTS
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer_kinds import those
@@ -52,11 +52,16 @@ try:
         for note in look(config_files()):
             logger.warning(f"note: {note}")
     CONFIG = Config(config)
+    # Every job's process loads this file first, on a cluster too.
+    os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
+    if workflow.is_main_process:
+        for entry in targets.models(CONFIG, sys.argv[1:]):
+            for notice in CONFIG.notices(entry):
+                logger.warning(f"warning: {notice}")
+    targets.check(CONFIG, sys.argv[1:])
 except PspError as error:
     sys.exit(f"error: {error}")
 
-
-DOWNLOADS = "results/downloads"
 
 # Jobs inherit this. Torch's threads otherwise spin while they wait for one another. A transformer's training step on two
 # cores is 4 to 8% slower with it alone, 1.5 to 1.7 times faster beside one busy process, and 4 to 8 times faster on a
@@ -71,8 +76,6 @@ if workflow.is_main_process:
     if "--unlock" in sys.argv and other is not None and known:
         sys.exit(f"error: {failures.locked()}")
     run.own(certainly=False)
-# Every job's process loads this file first, on a cluster too.
-os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
 
 
 MODEL = rf"(?!({'|'.join(sorted(RESERVED))})/)[A-Za-z0-9][A-Za-z0-9._-]*"
@@ -261,16 +264,6 @@ def downloads(model):
     """Return the model after checking that its own files, and if offline its downloads, exist."""
     targets.check_files(CONFIG, model)
     return model
-
-
-try:
-    if workflow.is_main_process:  # jobs load this file again
-        for entry in targets.models(CONFIG, sys.argv[1:]):
-            for notice in CONFIG.notices(entry):
-                logger.warning(f"warning: {notice}")
-    targets.check(CONFIG, sys.argv[1:])
-except PspError as error:
-    sys.exit(f"error: {error}")
 
 
 def say_warnings():
