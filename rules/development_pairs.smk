@@ -50,8 +50,6 @@ use rule development_pairs as development_set with:
         "results/{model}/logs/development/{set}.log",
     benchmark:
         "results/{model}/benchmarks/development/{set}.tsv"
-    wildcard_constraints:
-        set=r"[^/]+",
     params:
         entry=lambda wildcards: judged_set(wildcards, wildcards.set),
     message:

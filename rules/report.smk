@@ -2,21 +2,15 @@
 def made_of(wildcards):
     """Return the files of a model's page: those that every model has, those in the config, and those made before."""
     entry, folder = model(wildcards), f"results/{wildcards.model}"
+    tasks = [f"tasks/{task}.json" for task in entry["evaluate"]["tasks"]]
+    of_parts = {**{part: [file] for part, file in PARTS.items()}, "tasks": tasks}
     made = ["eval.json", "examples.json"]
     if entry.of.block:
         made += ["data.json", "train/train.json", "train/metrics.csv"]
-    asked = entry["report"]["include"]
-    made += [PARTS[part] for part in asked if part != "tasks"]
-    tasks = [f"tasks/{task}.json" for task in entry["evaluate"]["tasks"]]
-    made += tasks if "tasks" in asked else []
-    others = [
-        *(PARTS[part] for part in PARTS if part != "tasks"),
-        *tasks,
-        *(
-            f"systems/{name}/{task}"
-            for name in systems.named(entry["compare"]["systems"])
-            for task in tasks
-        ),
+    made += [file for part in entry["report"]["include"] for file in of_parts[part]]
+    others = [file for files in of_parts.values() for file in files]
+    others += [
+        f"systems/{name}/{task}" for name in compared(wildcards) for task in tasks
     ]
     there = [file for file in others if Path(folder, file).exists()]
     return [f"{folder}/{file}" for file in dict.fromkeys([*made, *there])]

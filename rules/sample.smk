@@ -102,7 +102,6 @@ rule sample:
         "results/{model}/benchmarks/samples/{study}/{sample}.{encoder}.{seed}.tsv"
     wildcard_constraints:
         study="tenths|by_corpus",
-        sample=r"[^/]+",
         encoder=r"[a-z]+",
     threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
     resources:

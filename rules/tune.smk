@@ -32,8 +32,6 @@ rule tune_point:
         "results/{model}/logs/tune/{point}.log",
     benchmark:
         "results/{model}/benchmarks/tune/{point}.tsv"
-    wildcard_constraints:
-        point=r"[^/]+",
     threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
     resources:
         mem_mb=mem_mb(point_mb),
