@@ -12,7 +12,6 @@ order of a seeded hash, and so are groups.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import logging
 import sys
@@ -34,6 +33,7 @@ from psp.models.embedding_cache import cached
 from psp.models.registry import TextEncoder
 from psp.models.similarity import cosines
 from psp.pairs.dedupe import default_shards, seed_for
+from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import blocks, folder_beside, own_layout, rows_of, text_of, write_rows
 from psp.pairs.pivot_pairs import ALL, COVER, MOST, Group, MinedRow, pairs_of
 from psp.text.keys import normalised_columns, normalised_keys
@@ -164,7 +164,7 @@ def mine(
     out = Path(out)
     names = [bitext.name for bitext in bitexts]
     tally = _Tally(names, languages[0] == languages[1], max_group)
-    sampled = _Lowest(SAMPLE, seed_for(seed, "pivot sample"))
+    sampled, sample_seed = HashDraw[MinedRow](SAMPLE), seed_for(seed, "pivot sample")
     with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
         count = shards or default_shards([bitext.path for bitext in bitexts])
         buckets = _Buckets(folder, count, seed_for(seed, "pivot"))
@@ -182,7 +182,8 @@ def mine(
                     mined = list(pairs_of(group, tally.paraphrases, pairs, members, names))
                     tally.add(mined)
                     write_rows(file, ["\t".join((*row[:3], "+".join(row.corpora))).encode() for row in mined])
-                    sampled.add(mined)
+                    for row in mined:
+                        sampled.add(xxhash.xxh3_64_digest("\t".join(row[:3]).encode(), sample_seed), row)
                 bar.add(rows)
     tally.keys = buckets.keys
     summary: PivotReport = {
@@ -199,7 +200,7 @@ def mine(
         **tally.summary(),
         "sample": [
             {"source": row.source, "target": row.target, "shared": row.shared, "corpora": list(row.corpora)}
-            for row in sampled.rows()
+            for row in sampled.items()
         ],
     }
     if report is not None:
@@ -367,23 +368,3 @@ class _Tally:
             "pairs": self._pairs,
             "by_corpus": dict(sorted(self._by_corpus.items())),
         }
-
-
-class _Lowest:
-    """The rows with the lowest hashes: a sample that depends on the rows, not on their order."""
-
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed
-        self._kept: list[tuple[int, MinedRow]] = []
-
-    def add(self, rows: Sequence[MinedRow]) -> None:
-        for row in rows:
-            # A heap of negative hashes: its first is the highest that is kept.
-            entry = (-xxhash.xxh3_64_intdigest("\t".join(row[:3]).encode(), self._seed), row)
-            if len(self._kept) < self._size:
-                heapq.heappush(self._kept, entry)
-            elif entry > self._kept[0]:
-                heapq.heapreplace(self._kept, entry)
-
-    def rows(self) -> list[MinedRow]:
-        return [row for _, row in sorted(self._kept, reverse=True)]

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import logging
 import multiprocessing
 import shutil
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -20,6 +19,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic, atomic_text, read_json, write_json
 from psp.core.progress import Progress
 from psp.corpora.rows import BadRow, Row
+from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
 from psp.pairs.pair_file import join_pairs, read_dropped
 from psp.text.segment import Segmenter
@@ -290,48 +290,19 @@ class _Samples:
     """A sample of the dropped rows of each reason."""
 
     def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed
-        self._by_reason: dict[str, _Sample] = {}
+        self._size, self._seed = size, seed % 2**64
+        self._by_reason: defaultdict[str, HashDraw[str]] = defaultdict(lambda: HashDraw(size))
 
     def add(self, reason: str, row: str) -> None:
-        if reason not in self._by_reason:
-            self._by_reason[reason] = _Sample(self._size, self._seed)
-        self._by_reason[reason].add(row)
+        self._by_reason[reason].add(xxhash.xxh3_64_digest(row.encode(), self._seed), row)
 
     def lines(self, *, shared: bool = True) -> Iterator[str]:
         """``reason \t row \n`` of each; shared: no more of all reasons together than of one."""
-        sizes = {reason: len(sample) for reason, sample in self._by_reason.items()}
+        rows = {reason: draw.items() for reason, draw in self._by_reason.items()}
+        sizes = {reason: len(drawn) for reason, drawn in rows.items()}
         for reason, share in sorted((_shares(sizes, self._size) if shared else sizes).items()):
-            for row in self._by_reason[reason].first(share):
+            for row in rows[reason][:share]:
                 yield f"{reason}\t{row}\n"
-
-
-class _Sample:
-    """The ``size`` distinct rows with the smallest hashes: a random sample that does not depend on their order."""
-
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed % 2**64
-        self._heap: list[tuple[int, str]] = []  # (-hash, row): the next row to go is on top
-        self._held: set[int] = set()
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def add(self, row: str) -> None:
-        key = xxhash.xxh3_64_intdigest(row.encode(), self._seed)
-        if key in self._held:
-            return  # otherwise a row that occurs many times would push out the others
-        if len(self._heap) < self._size:
-            heapq.heappush(self._heap, (-key, row))
-            self._held.add(key)
-        elif self._heap and key < -self._heap[0][0]:
-            gone, _ = heapq.heapreplace(self._heap, (-key, row))
-            self._held.discard(-gone)
-            self._held.add(key)
-
-    def first(self, count: int) -> list[str]:
-        """Rows by ascending hash."""
-        return [row for _, row in sorted(self._heap, reverse=True)[:count]]
 
 
 def _shares(counts: Mapping[str, int], total: int) -> dict[str, int]:

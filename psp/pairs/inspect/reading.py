@@ -19,6 +19,7 @@ import xxhash
 
 from psp.core.progress import Progress
 from psp.corpora.rows import BadRow, Row
+from psp.pairs.draw import HashDraw
 from psp.text.keys import KeyFinder, normalised_keys
 from psp.text.words import clean_all
 
@@ -49,44 +50,6 @@ class Sampled:
     before: str
     after: str
     score: float | None = None
-
-
-class RowSample:
-    """The rows with the smallest hashes of their numbers: any row is as likely as any other, copies included.
-
-    Args:
-        size: rows to keep.
-        seed: the same seed and rows give the same sample.
-    """
-
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed % HASHES
-        self._limit = HASHES
-        self._held: list[tuple[int, Sampled]] = []
-
-    def wanted(self, rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-        """Yield place, number and hash of the rows that may belong to the sample."""
-        for place, row in enumerate(rows):
-            digest = xxhash.xxh3_64_intdigest(row.to_bytes(8, "little"), self._seed)
-            if digest < self._limit:
-                yield place, row, digest
-
-    def add(self, digest: int, pair: Sampled) -> None:
-        """Keep a row, until enough with smaller hashes have come."""
-        self._held.append((digest, pair))
-        if len(self._held) >= 2 * self._size:
-            self._cut()
-
-    def _cut(self) -> None:
-        self._held.sort(key=lambda item: (item[0], item[1].row))
-        del self._held[self._size :]
-        if len(self._held) == self._size:
-            self._limit = self._held[-1][0]
-
-    def pairs(self) -> list[Sampled]:
-        """The sample, in random order."""
-        self._cut()
-        return [pair for _, pair in self._held]
 
 
 class Duplicates:
@@ -312,7 +275,7 @@ def read(
     Raises:
         DataError: from the reader.
     """
-    counts, sample = ReadCounts(), RowSample(size, seed)
+    counts, sample = ReadCounts(), HashDraw[Sampled](size)
     before, held, number = ("", ""), None, 0
     with Progress(f"reading {what}", "pairs") as bar:
         for some in _batches(rows):
@@ -325,10 +288,10 @@ def read(
             if not good:
                 continue
             held = good[-1]
-            before, number = _take(counts, sample, good, number, before, last=False, tests=tests)
+            before, number = _take(counts, sample, seed % HASHES, good, number, before, last=False, tests=tests)
         if held is not None:
-            _take(counts, sample, [held], number, before, last=True, tests=tests)
-    return counts, sample.pairs()
+            _take(counts, sample, seed % HASHES, [held], number, before, last=True, tests=tests)
+    return counts, sample.items()
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -339,7 +302,8 @@ def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
 
 def _take(
     counts: ReadCounts,
-    sample: RowSample,
+    sample: HashDraw[Sampled],
+    seed: int,
     rows: list[Any],
     number: int,
     before: tuple[str, str],
@@ -354,10 +318,14 @@ def _take(
     """
     source, target = clean_all([row[0] for row in rows]), clean_all([row[1] for row in rows])
     end = len(rows) if last else len(rows) - 1
-    for place, row, digest in sample.wanted(range(number, number + end)):
+    for place, row in enumerate(range(number, number + end)):
+        # By the hash of its number: any row is as likely as any other, copies included.
+        digits = row.to_bytes(8, "big")
+        if not sample.wants(key := xxhash.xxh3_64_digest(digits[::-1], seed) + digits):
+            continue
         beside = target[place - 1] if place else before[1], target[place + 1] if place + 1 < len(target) else ""
         score = rows[place][2] if len(rows[place]) > 2 else None
-        sample.add(digest, Sampled(row + 1, source[place], target[place], *beside, score))
+        sample.add(key, Sampled(row + 1, source[place], target[place], *beside, score))
     if not end:
         return before, number
     _count(counts, source[:end], target[:end], before)

@@ -20,6 +20,7 @@ from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.corpora.local import read_file
 from psp.corpora.rows import BadRow, Row
+from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import SPLIT_BYTES, blocks, columns_of, layout_of
 from psp.pairs.stats.parses import check_tree, read_trees, top
 from psp.text.words import clean_all
@@ -43,42 +44,8 @@ def pair_id(source: str, target: str) -> str:
     return "p" + hashlib.blake2b(f"{source}\t{target}".encode(), digest_size=_ID_BYTES).hexdigest()
 
 
-class SampleDraw:
-    """The distinct pairs with the smallest hashes among all that were offered.
-
-    Of copies with different scores the highest counts, as in ``dedupe``; of their trees the first by code points.
-
-    Args:
-        size: pairs to keep; up to twice as many are held.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._held: dict[bytes, Pair] = {}
-        self.limit = np.uint64(2**64 - 1)
-        """Pairs whose hash begins with a larger number are not wanted any more."""
-
-    def add(self, key: bytes, pair: Pair) -> None:
-        """Offer a pair by its hash."""
-        if (held := self._held.get(key)) is not None:
-            pair = _joined(held, pair)
-        self._held[key] = pair
-        if len(self._held) >= 2 * self._size + 2:
-            self._cut()
-
-    def _cut(self) -> None:
-        keys = sorted(self._held)[: self._size]
-        self._held = {key: self._held[key] for key in keys}
-        if keys and len(keys) == self._size:
-            self.limit = np.frombuffer(keys[-1][:8], ">u8")[0].astype(np.uint64)
-
-    def pairs(self) -> list[Pair]:
-        """The pairs, in the order of their hashes, which is random."""
-        self._cut()
-        return list(self._held.values())
-
-
 def _joined(one: Pair, other: Pair) -> Pair:
+    """Of copies with different scores the highest, as in ``dedupe``; of their trees the first by code points."""
     score, tree = one.score, one.tree
     if score is not None and other.score is not None:
         score = max(score, other.score)
@@ -168,8 +135,8 @@ def read(
         DataError: a file cannot be read; the corpus has no pairs; trees are invalid, or not as many as lines.
     """
     reading = Reading(scored=False, sample=[], drawn=[], counts=[])
-    sample, key = SampleDraw(size), str(seed).encode()
-    draws = [SampleDraw(of_range) for _ in range(len(ends) + 1)]
+    sample, key = HashDraw(size, _joined), str(seed).encode()
+    draws = [HashDraw(of_range, _joined) for _ in range(len(ends) + 1)]
     counts = np.zeros(len(ends) + 1, np.int64)
     trees = None if parses is None else _Trees(parses)
     with Progress(f"reading {path.name}", "pairs") as bar:
@@ -198,10 +165,10 @@ def read(
         trees.end(path, reading.rows)
     if not counts.sum():
         raise DataError("no pairs; write lines `source, tab, target`, or name another file", path)
-    reading.sample = [_with_top(pair) for pair in sample.pairs()]
+    reading.sample = [_with_top(pair) for pair in sample.items()]
     reading.counts = counts.tolist()
     # Below the first range and above the last nothing is drawn: these pairs are counted only.
-    reading.drawn = [draw.pairs() for draw in (draws[1:-1] if reading.scored else draws[1:2])]
+    reading.drawn = [draw.items() for draw in (draws[1:-1] if reading.scored else draws[1:2])]
     return reading
 
 

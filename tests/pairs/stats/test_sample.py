@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.pairs.stats import sample
-from psp.pairs.stats.sample import Pair, SampleDraw, pair_id, pairs_of, range_of, read
+from psp.pairs.stats.sample import Pair, pair_id, pairs_of, range_of, read
 from tests.conftest import PAIRS
 
 ENDS = (-0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -50,17 +50,6 @@ def test_the_sample_is_even_over_the_corpus(tmp_path):
     assert abs(firsts - 1000) < 4 * (2000 * 0.25) ** 0.5
     samples = [tuple(reading(rows, tmp_path, seed=seed).sample) for seed in (1, 2)]
     assert samples[0] != samples[1]
-
-
-def test_a_draw_is_the_pairs_with_the_smallest_hashes_and_holds_few():
-    source = random.Random(3)
-    keys = [source.randbytes(16) for _ in range(2000)]
-    draw = SampleDraw(10)
-    for key in keys:
-        draw.add(key, Pair(key.hex(), "b"))
-        assert len(draw._held) <= 2 * 10 + 2
-    assert [pair.source for pair in draw.pairs()] == [key.hex() for key in sorted(keys)[:10]]
-    assert int(draw.limit) == int.from_bytes(sorted(keys)[9][:8], "big")
 
 
 def test_ranges_hold_their_upper_end():
