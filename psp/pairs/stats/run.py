@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
+from psp.corpora.local import read_file
 from psp.pairs.stats.annotation_form import AnnotationForm, check_rows, counts
 from psp.pairs.stats.measures import (
     Frequencies,
@@ -23,7 +24,7 @@ from psp.pairs.stats.measures import (
     side,
     tokens_of,
 )
-from psp.pairs.stats.sample import Pair, Reading, pairs_of, range_of, read
+from psp.pairs.stats.sample import Pair, Reading, range_of, read, written
 from psp.text.segment import Segmenter
 
 #: Why a figure is missing.
@@ -41,7 +42,7 @@ class DescribedCorpus:
         label: its name.
         languages: of its sides, equal for paraphrases; None if not given: it then holds paraphrases.
         file: a pair file.
-        own: it is a user's own, as in :func:`psp.pairs.stats.sample.pairs_of`.
+        own: it is a user's own, which may be packed and may have bad rows; otherwise one of the workflow.
         text: it holds sentences, each paired with itself.
         parses: a file with a tree for the reference of each line.
     """
@@ -59,19 +60,6 @@ class DescribedCorpus:
         return self.languages is None or self.languages[0] == self.languages[1]
 
 
-@dataclass(frozen=True)
-class Stats:
-    """The result of :func:`describe`.
-
-    Attributes:
-        report: what schema ``stats`` describes.
-        drawn: the pairs for annotators.
-    """
-
-    report: dict[str, Any]
-    drawn: list[Pair]
-
-
 def describe(
     corpora: Sequence[DescribedCorpus],
     *,
@@ -85,7 +73,7 @@ def describe(
     forms: Sequence[AnnotationForm] = (),
     segmenters: Mapping[str, Segmenter] | None = None,
     by_range: bool = False,
-) -> Stats:
+) -> tuple[dict[str, Any], list[Pair]]:
     """Measure corpora, independent of the order of their pairs.
 
     Args:
@@ -101,6 +89,9 @@ def describe(
         segmenters: by language, of text that is not segmented yet.
         by_range: ranges were requested, so a corpus without scores is an error.
 
+    Returns:
+        What schema ``stats`` describes; and the pairs for annotators.
+
     Raises:
         DataError: a file cannot be read or does not fit; the message names the file and, if any, the line.
     """
@@ -109,7 +100,7 @@ def describe(
     measured = []
     for corpus in corpora:
         reading = read(
-            pairs_of(corpus.file, corpus.own),
+            read_file(corpus.file) if corpus.own else written(corpus.file),
             corpus.file,
             size=pairs,
             ends=ranges,
@@ -118,7 +109,8 @@ def describe(
             parses=corpus.parses,
             sought=sought,
         )
-        _check_scores(corpus, reading, ranges, by_range)
+        if by_range:
+            _check_scores(corpus, reading, ranges)
         measured.append(_measure(corpus, reading, segmenters))
     judged = {number: pair for one in measured for number, pair in one.reading.found.items()}
     for filled in forms:
@@ -133,12 +125,10 @@ def describe(
             for one, idf in zip(measured, frequencies, strict=True)
         ],
     }
-    return Stats(report, [pair for one in measured for drawn in one.reading.drawn for pair in drawn[:sheet]])
+    return report, [pair for one in measured for drawn in one.reading.drawn for pair in drawn[:sheet]]
 
 
-def _check_scores(corpus: DescribedCorpus, reading: Reading, ranges: Sequence[float], wanted: bool) -> None:
-    if not wanted:
-        return
+def _check_scores(corpus: DescribedCorpus, reading: Reading, ranges: Sequence[float]) -> None:
     if not reading.scored:
         raise DataError(
             "has no scores, so its pairs have no ranges of scores; add a third column, or leave out --ranges",

@@ -18,11 +18,11 @@ import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.core.progress import Progress
-from psp.corpora.local import read_file
+from psp.corpora.local import lines_of
 from psp.corpora.rows import BadRow, Row
 from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import SPLIT_BYTES, blocks, columns_of, layout_of
-from psp.pairs.stats.parses import check_tree, read_trees, top
+from psp.pairs.stats.parses import check_tree, top
 from psp.text.words import clean_all
 
 BATCH = 10_000
@@ -78,22 +78,12 @@ class Reading:
     found: dict[str, Pair] = field(default_factory=dict)
 
 
-def pairs_of(path: Path, own: bool = False) -> Iterator[Row]:
-    """Yield the rows of a pair file.
-
-    Args:
-        path: the file.
-        own: it is a user's own, which may be packed and may have bad rows; otherwise one of the workflow.
+def written(path: Path) -> Iterator[Row]:
+    """Yield the rows of a pair file of the workflow.
 
     Raises:
         DataError: it cannot be read, or its rows are not pairs.
     """
-    if own:
-        return read_file(path)
-    return _written(path)
-
-
-def _written(path: Path) -> Iterator[Row]:
     layout = layout_of(path)
     for number, block in blocks(path, SPLIT_BYTES):
         source, target, *scores = columns_of(block, path, number, layout)
@@ -165,15 +155,11 @@ def read(
         trees.end(path, reading.rows)
     if not counts.sum():
         raise DataError("no pairs; write lines `source, tab, target`, or name another file", path)
-    reading.sample = [_with_top(pair) for pair in sample.items()]
+    reading.sample = [pair if pair.tree is None else pair._replace(tree=top(pair.tree)) for pair in sample.items()]
     reading.counts = counts.tolist()
     # Below the first range and above the last nothing is drawn: these pairs are counted only.
     reading.drawn = [draw.items() for draw in (draws[1:-1] if reading.scored else draws[1:2])]
     return reading
-
-
-def _with_top(pair: Pair) -> Pair:
-    return pair if pair.tree is None else pair._replace(tree=top(pair.tree))
 
 
 def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
@@ -226,7 +212,7 @@ class _Trees:
     """The trees of a file, in step with the rows of a corpus."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._trees = path, read_trees(path)
+        self._path, self._trees = path, map(str.strip, lines_of(path))
 
     def take(self, rows: Sequence[Row], corpus: Path, read: int) -> list[str]:
         """The trees of the next rows; rows that are not pairs need no valid tree."""
