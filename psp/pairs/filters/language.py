@@ -183,10 +183,7 @@ class LanguageFilter(Filter):
         ),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
+    def set_up(self) -> None:
         self._identifier: str = LID if self.settings["method"] == "top" else self.settings["identifier"]
         if "lid" not in self.resources and self._identifier != SCORES:
             raise ConfigError("filters.language: needs a language identification model, the resource 'lid'")
