@@ -73,12 +73,33 @@ def new_folder(path: Path | str) -> Iterator[Path]:
         _remove(temporary)
 
 
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.part")
+@contextlib.contextmanager
+def folder_beside(path: Path) -> Iterator[Path]:
+    """Make a temporary folder beside ``path``, removed at the end; folders left by dead processes are removed first.
+
+    Raises:
+        DataError: it cannot be made.
+    """
+    folder = _beside(path, "tmp")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        _remove_stale(path, "tmp")
+        _remove(folder)  # of an earlier process with this one's number
+        folder.mkdir()
+    except OSError as error:
+        raise DataError(f"cannot be written: {error.strerror}", folder) from error
+    try:
+        yield folder
+    finally:
+        _remove(folder)
 
 
-def _host() -> str:
-    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
+def _beside(path: Path, ending: str = "part") -> Path:
+    return path.with_name(f"{_stem(path)}{os.getpid()}.{ending}")
+
+
+def _stem(path: Path) -> str:
+    return f".{path.name}.{re.sub(r'[^A-Za-z0-9-]', '-', socket.gethostname())}."
 
 
 def _remove(path: Path) -> None:
@@ -89,8 +110,8 @@ def _remove(path: Path) -> None:
             path.unlink()
 
 
-def _remove_stale(path: Path) -> None:
-    pattern = re.compile(re.escape(f".{path.name}.{_host()}.") + r"(\d+)\.part")
+def _remove_stale(path: Path, ending: str = "part") -> None:
+    pattern = re.compile(re.escape(_stem(path)) + rf"(\d+)\.{ending}")
     for entry in path.parent.iterdir():
         if (match := pattern.fullmatch(entry.name)) and not _alive(int(match[1])):
             _remove(entry)
@@ -107,10 +128,23 @@ def _alive(pid: int) -> bool:
 
 
 @contextlib.contextmanager
+def atomic_bytes(path: Path | str) -> Iterator[IO[bytes]]:
+    """Like :func:`atomic`, but yield the file opened for bytes."""
+    with atomic(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextlib.contextmanager
 def atomic_text(path: Path | str) -> Iterator[IO[str]]:
     r"""Like :func:`atomic`, but yield the file opened for UTF-8 text; lines always end in ``\n``."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         yield file
+
+
+def append(path: Path, file: IO[bytes]) -> None:
+    """Write the bytes of a file to another one."""
+    with path.open("rb") as source:
+        shutil.copyfileobj(source, file, 1 << 20)
 
 
 def write_json(path: Path | str, value: Any) -> None:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
@@ -22,9 +21,10 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
-from psp.core.files import atomic, read_json, write_json
+from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
 from psp.core.progress import Progress
 from psp.pairs.pair_file import (
     PAIR,
@@ -32,7 +32,6 @@ from psp.pairs.pair_file import (
     TRANSLATED,
     Span,
     blocks,
-    folder_beside,
     last_column,
     layout_of,
     lines_of_whole,
@@ -48,6 +47,8 @@ if TYPE_CHECKING:
     from psp.core.schemas.pairs import DedupeReport
 
 log = logging.getLogger(__name__)
+
+Hashes = npt.NDArray[np.uint64]
 
 BUCKET_BYTES = 32 << 20  # a bucket in memory: its lines, their keys and hashes, about five times as much
 
@@ -83,7 +84,7 @@ def dedupe_corpus(
     # The rows of split files lie in a few of the buckets.
     shards = shards or len(spans) * default_shards([path for path, _ in spans])
     seen = kept = 0
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
         buckets = Buckets(
             folder,
             shards,
@@ -131,7 +132,7 @@ def split_rows(
     """
     layouts, seen = [layout_of(path) for path in inputs], []
     third = "index" if mixed else "score" if layouts[0].scores else None
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
         buckets = Buckets(folder, part[1], seed_for(seed, purpose), third)
         with Progress(f"splitting ({purpose})", "pairs") as bar:
             for index, (path, layout, span) in enumerate(zip(inputs, layouts, spans_of(inputs, *part), strict=True)):
@@ -158,7 +159,7 @@ def gather_corpus(parts: Iterable[tuple[Path, Path]], out: Path, report: Path, *
         DataError: a file cannot be read, or the disk is full.
     """
     kept, reports = 0, []
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         for path, of_range in parts:
             one: DedupeReport = read_json(of_range)
             reports.append(one)
@@ -205,8 +206,6 @@ class Buckets:
     ) -> int:
         """Split the rows of a pair file into the buckets; return their number.
 
-        Files are reopened for each block, so only the disk limits the number of buckets.
-
         Args:
             scores: the file's rows have a score, which an index replaces.
             index: append this to each row.
@@ -228,16 +227,9 @@ class Buckets:
             if scores and index is None:
                 keys = list(map(without_last_column, keys))
             self._lower = self._lower and lower == block
-            # The first 4 of a hash's 16 bytes, as a number, times the number of buckets, over 2**32.
-            top = np.frombuffer(_hashes(keys, self._seed), dtype=">u4")[::4].astype(np.uint64)
-            bucket = (top * np.uint64(len(self.paths))) >> np.uint64(32)
-            order = np.argsort(bucket, kind="stable")  # stable: within a bucket, rows keep their order
-            ends = np.searchsorted(bucket[order], np.arange(len(self.paths)), side="right").tolist()
-            ordered = [rows[row] for row in order.tolist()]
-            for place, start, end in zip(self.paths, [0, *ends], ends, strict=False):
-                if end > start:
-                    with place.open("ab") as file:
-                        write_rows(file, ordered[start:end])
+            hashes = np.frombuffer(_hashes(keys, self._seed), ">u8")[::2].astype(np.uint64)
+            for file, some in by_bucket(hashes, self.paths):
+                write_rows(file, [rows[row] for row in some.tolist()])
             seen += len(rows)
             bar.add(len(rows))
         return seen
@@ -271,8 +263,7 @@ class Buckets:
         ends = []
         for path in self.paths:
             if path.exists():
-                with path.open("rb") as rows:
-                    shutil.copyfileobj(rows, file, 1 << 20)
+                append(path, file)
             ends.append(file.tell())
         return ends
 
@@ -283,6 +274,21 @@ class Buckets:
             key = without_last_column(row).decode().lower().encode()
             if score_of(row) > score_of(best[key]):
                 best[key] = row
+
+
+def by_bucket(hashes: Hashes, paths: Sequence[Path]) -> Iterator[tuple[IO[bytes], npt.NDArray[np.int64]]]:
+    """Split rows by the ranges of their hashes: yield each bucket that gets some, to append to, and the rows' places.
+
+    Files are reopened at each call, so only the disk limits the number of buckets.
+    """
+    # The first 32 bits of a hash, times the number of buckets, over 2**32.
+    bucket = ((hashes >> np.uint64(32)) * np.uint64(len(paths))) >> np.uint64(32)
+    order = np.argsort(bucket, kind="stable")  # stable: within a bucket, rows keep their order
+    ends = np.searchsorted(bucket[order], np.arange(len(paths)), side="right").tolist()
+    for path, start, end in zip(paths, [0, *ends], ends, strict=False):
+        if end > start:
+            with path.open("ab") as file:
+                yield file, order[start:end]
 
 
 def _joined(rows: Iterable[bytes]) -> bytes:

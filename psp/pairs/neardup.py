@@ -33,15 +33,15 @@ import numpy.typing as npt
 import xxhash
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, atomic_text, write_json
+from psp.core.files import atomic_bytes, atomic_text, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs import minhash
+from psp.pairs.dedupe import by_bucket
 from psp.pairs.minhash import SLOTS
 from psp.pairs.pair_file import (
     MIXED,
     blocks,
     corpus_indices,
-    folder_beside,
     last_column,
     rows_of,
     text_of,
@@ -106,8 +106,7 @@ def remove_near_duplicates(
     seed = xxhash.xxh3_64_intdigest(b"near-duplicates", seed % 2**64)
     with (
         folder_beside(out) as folder,
-        atomic(out) as temporary,
-        temporary.open("wb") as file,
+        atomic_bytes(out) as file,
         atomic_text(dropped) as dropped_file,
     ):
         work = _Work(folder, seed, shards)
@@ -313,14 +312,8 @@ class _Shards:
         self._paths = [folder / f"shard{number}" for number in range(count)]
 
     def add(self, records: Records, hashes: U64) -> None:
-        shard = ((hashes >> np.uint64(32)) * np.uint64(len(self._paths))) >> np.uint64(32)
-        order = np.argsort(shard, kind="stable")
-        ends = np.searchsorted(shard[order], np.arange(len(self._paths)), side="right").tolist()
-        records = records[order]
-        for path, start, end in zip(self._paths, [0, *ends], ends, strict=False):
-            if end > start:
-                with path.open("ab") as file:
-                    file.write(records[start:end].tobytes())
+        for file, some in by_bucket(hashes, self._paths):
+            file.write(records[some].tobytes())
 
     def each(self, kind: np.dtype[Any], work: Callable[[Records], Records]) -> None:
         """Call ``work`` on the records of each shard, removing its file.

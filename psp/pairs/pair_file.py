@@ -10,9 +10,6 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
-import shutil
-import socket
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -21,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.files import _alive
 from psp.text.lines import read_lines
 
 BLOCK_BYTES = 4 << 20  # str.lower() of a block takes another 12 bytes for each of its characters
@@ -280,30 +276,6 @@ def write_rows(file: IO[bytes], rows: Sequence[bytes]) -> None:
     if rows:
         file.write(b"\n".join(rows))
         file.write(b"\n")
-
-
-@contextlib.contextmanager
-def folder_beside(path: Path) -> Iterator[Path]:
-    """Make a temporary folder beside ``path``, removed at the end; folders left by dead processes are removed first.
-
-    Raises:
-        DataError: it cannot be made.
-    """
-    stem = f".{path.name}.{re.sub(r'[^A-Za-z0-9-]', '-', socket.gethostname())}."
-    folder = path.with_name(f"{stem}{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for entry in list(path.parent.iterdir()):
-            match = re.fullmatch(re.escape(stem) + r"(\d+)\.tmp", entry.name)
-            if match and (int(match[1]) == os.getpid() or not _alive(int(match[1]))):
-                shutil.rmtree(entry, ignore_errors=True)
-        folder.mkdir()
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", folder) from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def join_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:

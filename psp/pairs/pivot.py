@@ -24,7 +24,7 @@ import numpy as np
 import xxhash
 
 from psp.core.errors import ConfigError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, boolean, choice, integer
 from psp.core.settings import number as a_number
@@ -32,9 +32,9 @@ from psp.core.settings import text as a_text
 from psp.models.embedding_cache import cached
 from psp.models.registry import TextEncoder
 from psp.models.similarity import cosines
-from psp.pairs.dedupe import default_shards, seed_for
+from psp.pairs.dedupe import by_bucket, default_shards, seed_for
 from psp.pairs.draw import HashDraw
-from psp.pairs.pair_file import blocks, folder_beside, own_layout, rows_of, text_of, write_rows
+from psp.pairs.pair_file import blocks, own_layout, rows_of, text_of, write_rows
 from psp.pairs.pivot_pairs import ALL, COVER, MOST, Group, MinedRow, pairs_of
 from psp.text.keys import normalised_columns, normalised_keys
 
@@ -165,7 +165,7 @@ def mine(
     names = [bitext.name for bitext in bitexts]
     tally = _Tally(names, languages[0] == languages[1], max_group)
     sampled, sample_seed = HashDraw[MinedRow](SAMPLE), seed_for(seed, "pivot sample")
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
         count = shards or default_shards([bitext.path for bitext in bitexts])
         buckets = _Buckets(folder, count, seed_for(seed, "pivot"))
         with Progress("mining: hashing", "pairs") as bar:
@@ -230,16 +230,10 @@ class _Buckets:
             shared = cells[bitext.shared :: layout.columns]
             others = cells[1 - bitext.shared :: layout.columns]
             keys = normalised_keys(shared)
-            top = np.fromiter((self._hash(key) >> 96 for key in keys), np.uint64, len(keys))
-            bucket = (top * np.uint64(len(self._paths))) >> np.uint64(32)
+            hashes = np.fromiter((self._hash(key) >> 64 for key in keys), np.uint64, len(keys))
             lines = [f"{one}\t{other}\t{index}".encode() for one, other in zip(shared, others, strict=True)]
-            order = np.argsort(bucket, kind="stable")
-            ends = np.searchsorted(bucket[order], np.arange(len(self._paths)), side="right").tolist()
-            ordered = [lines[row] for row in order.tolist()]
-            for place, start, end in zip(self._paths, [0, *ends], ends, strict=False):
-                if end > start:
-                    with place.open("ab") as file:
-                        write_rows(file, ordered[start:end])
+            for file, some in by_bucket(hashes, self._paths):
+                write_rows(file, [lines[row] for row in some.tolist()])
             self.no_key += keys.count("")
             seen += len(keys)
             bar.add(len(keys))

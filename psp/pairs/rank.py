@@ -24,7 +24,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
@@ -34,7 +33,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.files import atomic, read_json, write_json
+from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer, list_of
 from psp.corpora import open_corpus
@@ -48,7 +47,6 @@ from psp.pairs.pair_file import (
     Layout,
     Span,
     blocks,
-    folder_beside,
     layout_of,
     lines_of_whole,
     rows_of,
@@ -159,7 +157,7 @@ def split_corpus(
     with contextlib.ExitStack() as stack:
         files: dict[int, IO[bytes]] = {}
         for decile, path in outs.items():
-            files[decile] = stack.enter_context(stack.enter_context(atomic(path)).open("wb"))
+            files[decile] = stack.enter_context(atomic_bytes(path))
         folder = stack.enter_context(folder_beside(next(iter(outs.values()))))
         rank_values(in_path, folder / "values", corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
         bounds, held = _write(in_path, [folder / "values"], files, corpus)
@@ -248,7 +246,7 @@ def rank_part(
     Raises:
         DataError: a file cannot be read, or the disk is full.
     """
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         bounds, held = _write(in_path, values, dict.fromkeys(deciles, file), corpus, part)
         lines = {below: {line.decode(): copies for line, copies in of.items()} for below, of in held.items()}
         found = {"bounds": bounds, "held": lines, "translated": layout_of(in_path) is TRANSLATED}
@@ -272,10 +270,9 @@ def gather_rank(
         for below, lines in one["held"].items():
             held[int(below)].update({line.encode(): copies for line, copies in lines.items()})
     bounds, layout = reports[0]["bounds"], TRANSLATED if reports[0]["translated"] else PAIR
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         for path, _ in parts:
-            with path.open("rb") as rows:
-                shutil.copyfileobj(rows, file, 1 << 20)
+            append(path, file)
         _write_held(held, bounds, dict.fromkeys(deciles, file), layout)
         summary: RankReport = {
             "format": 1, "corpus": corpus, "by": by, "tenths": sorted(deciles),

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from psp.core.files import atomic
+from psp.core.files import atomic_bytes
 
 WORDS = 3  # of 64 bits: the value, and the two halves of the hash
 RUN = 4 << 20  # records that are sorted in memory at once, which takes 50 bytes each
@@ -71,7 +71,7 @@ def write_sorted(found: Iterable[Words], out: Path) -> None:
     Raises:
         DataError: the disk is full.
     """
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         run: list[Words] = []
         for part in found:
             run.append(part)

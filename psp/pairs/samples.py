@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs.dedupe import Buckets, default_shards, seed_for
-from psp.pairs.pair_file import blocks, folder_beside, layout_of, rows_of, text_of, write_rows
+from psp.pairs.pair_file import blocks, layout_of, rows_of, text_of, write_rows
 from psp.pairs.rank import split_corpus
 
 if TYPE_CHECKING:
@@ -102,7 +102,7 @@ def sample_corpus(distinct: Path, out: Path, *, cap: int | None = None) -> int:
     Raises:
         DataError: no such file, or not a pair file.
     """
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         kept = 0
         for row in islice(_bare(distinct), cap):
             write_rows(file, [row])
@@ -150,7 +150,7 @@ def first_pairs(path: Path, out: Path, count: int) -> None:
 def _join(files: Sequence[Path], out: Path, seed: int, cap: int | None) -> int:
     """Write the distinct pairs of several files, shuffled; return their number."""
     kept = 0
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as target:
+    with folder_beside(out) as folder, atomic_bytes(out) as target:
         buckets = Buckets(folder, default_shards(files), seed_for(seed, "sample"), None)
         bare = folder / "bare"
         with Progress(f"sampling {out.stem}", "pairs") as bar:

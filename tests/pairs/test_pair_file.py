@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import socket
 from pathlib import Path
 
 import pytest
@@ -109,20 +108,6 @@ def test_files_that_are_missing_or_empty_are_named(tmp_path):
     with pytest.raises(DataError, match=r"empty\.tsv: no pairs"):
         pair_file.read_pairs(empty)
     assert list(pair_file.blocks(empty)) == list(pair_file.read_mixed(empty)) == []
-
-
-def test_a_folder_beside_a_file_is_gone_in_the_end_and_those_of_dead_processes_at_its_start(tmp_path):
-    host = socket.gethostname()
-    dead, alive = tmp_path / f".out.{host}.4194304.tmp", tmp_path / f".out.{host}.1.tmp"
-    other = tmp_path / f".other.{host}.4194304.tmp"
-    for folder in (dead, alive, other):
-        folder.mkdir()
-    with pytest.raises(ZeroDivisionError), pair_file.folder_beside(tmp_path / "out") as folder:
-        assert folder.parent == tmp_path and folder.is_dir()
-        (folder / "part").touch()
-        assert not dead.exists()
-        1 / 0  # noqa: B018
-    assert sorted(tmp_path.iterdir()) == sorted([alive, other])
 
 
 @given(content=st.text("ab\tü\n", max_size=60).map(str.encode), count=st.integers(1, 9), size=st.integers(1, 20))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import itertools
 import logging
 import multiprocessing
-import shutil
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -16,7 +15,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import xxhash
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, atomic_text, read_json, write_json
+from psp.core.files import append, atomic_bytes, atomic_text, read_json, write_json
 from psp.core.progress import Progress
 from psp.corpora.rows import BadRow, Row
 from psp.pairs.draw import HashDraw
@@ -144,13 +143,11 @@ def gather(
     reports: list[FilterReport] = [read_json(path) for _, path, _ in shards]
     counts = sum((Counter(one["dropped"]) for one in reports), Counter[str]())
     samples = _Samples(sample, seed)
-    with atomic(out) as whole, atomic_text(dropped) as dropped_file:
-        with whole.open("wb") as out_file:
-            for path, _, of_shard in shards:
-                with path.open("rb") as file:
-                    shutil.copyfileobj(file, out_file, 1 << 20)
-                for reason, columns in read_dropped(of_shard):
-                    samples.add(reason, "\t".join(columns))
+    with atomic_bytes(out) as out_file, atomic_text(dropped) as dropped_file:
+        for path, _, of_shard in shards:
+            append(path, out_file)
+            for reason, columns in read_dropped(of_shard):
+                samples.add(reason, "\t".join(columns))
         dropped_file.writelines(samples.lines())
         summary: FilterReport = {
             **reports[0],

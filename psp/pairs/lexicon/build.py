@@ -23,12 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.files import atomic
+from psp.core.files import atomic_text, folder_beside
 from psp.core.progress import Progress
 from psp.pairs.lexicon import pmi, products
 from psp.pairs.lexicon.pmi import Counts, Floats, JointCounts
 from psp.pairs.lexicon.sentences import LexiconLimits, Sentences, SentenceSource, vocabularies
-from psp.pairs.pair_file import folder_beside
 from psp.pairs.vocabulary import MOST_IN_MEMORY
 
 log = logging.getLogger(__name__)
@@ -227,7 +226,7 @@ class _Entries:
     def write(self, out: Path) -> None:
         """Write all entries, those with the highest value first."""
         names = ["u", "v", "count", "cross", *(["adjusted"] if self._adjusted else [])]
-        with atomic(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        with atomic_text(out) as file:
             file.write("\t".join(names) + "\n")
             with Progress("lexicon: writing", "entries", self.total) as bar:
                 for some in self._sorted():
