@@ -31,17 +31,12 @@ class Place(NamedTuple):
         return sum(first for first, _ in self.spans)
 
 
-def find_ranks(runs: Sequence[Words], ranks: Iterable[int]) -> dict[int, Place]:
-    """Find the records that would be at these places if those of all runs were sorted.
+def find_rank(runs: Sequence[Words], rank: int) -> Place:
+    """Find the record that would be at this place, from 0, if those of all runs were sorted.
 
     Args:
         runs: uint64, each column a record and more, ascending by its first three words.
-        ranks: places, from 0.
     """
-    return {rank: _found(runs, rank) for rank in ranks}
-
-
-def _found(runs: Sequence[Words], rank: int) -> Place:
     record: tuple[int, ...] = ()
     spans = [(0, run.shape[1]) for run in runs]  # of the records that begin with the words found so far
     for word in range(WORDS):

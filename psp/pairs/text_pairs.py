@@ -11,7 +11,6 @@ import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -192,7 +191,5 @@ class TextPairs:
     def __enter__(self) -> TextPairs:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

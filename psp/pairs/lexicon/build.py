@@ -13,6 +13,7 @@ word of each sentence, and 20 for each entry.
 
 from __future__ import annotations
 
+import dataclasses
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +129,10 @@ def make_lexicon(
         known, numbers = _numbers(sentences, questions)
         entries = _Entries(folder / "entries", sentences, settings["smoothing"])
         counter = _counter(sentences, settings["min_count"], numbers, paraphrases, most_products, sizes)
-        *_, answer = _passed_on(counter, entries)
+        answer = next(counter)
+        for joint in counter:  # the last one answers the questions
+            entries.add(answer)
+            answer = joint
         if not entries.total:
             raise ConfigError(
                 f"lexicon.min_count is {settings['min_count']}, but no two words occur together that often in the "
@@ -142,7 +146,9 @@ def make_lexicon(
         "entries": entries.total,
     }
     log.info("%d pairs, %d entries", sentences.pairs, entries.total)
-    return summary, PairCounts(_none_of_unknown(answer, known), known, sentences.frequency, sentences.pairs)
+    within = None if answer.within is None else answer.within * known
+    joint = dataclasses.replace(answer, across=answer.across * known, within=within)
+    return summary, PairCounts(joint, known, sentences.frequency, sentences.pairs)
 
 
 def _numbers(
@@ -155,11 +161,6 @@ def _numbers(
     ]
     known = (sides[0] >= 0) & (sides[1] >= 0)
     return known, (np.where(known, sides[0], 0), np.where(known, sides[1], 0))
-
-
-def _none_of_unknown(joint: JointCounts, known: npt.NDArray[np.bool_]) -> JointCounts:
-    within = None if joint.within is None else joint.within * known
-    return JointCounts(joint.first, joint.second, joint.across * known, within)
 
 
 def _counter(
@@ -180,15 +181,6 @@ def _counter(
             "a part of them"
         ) from None
     return shards.count(sentences, least, numbers, symmetric=symmetric, **sizes)
-
-
-def _passed_on(counter: Iterator[JointCounts], entries: _Entries) -> Iterator[JointCounts]:
-    """Pass all but the last on to the entries."""
-    before = next(counter)
-    for joint in counter:
-        entries.add(before)
-        before = joint
-    yield before
 
 
 class _Entries:
