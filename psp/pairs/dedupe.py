@@ -27,16 +27,14 @@ import xxhash
 from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
 from psp.core.progress import Progress
 from psp.pairs.pair_file import (
-    PAIR,
-    SCORED,
-    TRANSLATED,
+    Layout,
     Span,
     blocks,
     last_column,
     layout_of,
     lines_of_whole,
     rows_of,
-    score_of,
+    scores_of,
     spans_of,
     text_of,
     without_last_column,
@@ -93,7 +91,7 @@ def dedupe_corpus(
         )
         with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
             for (path, span), layout in zip(spans, layouts, strict=True):
-                seen += buckets.add(path, bar, scores=layout.scores, translations=layout is TRANSLATED, span=span)
+                seen += buckets.add(path, bar, layout, span=span)
         with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
             for rows in buckets.sorted(bar):
                 # Sorting continues past the cap, since duplicates are counted in the whole corpus.
@@ -136,9 +134,8 @@ def split_rows(
         buckets = Buckets(folder, part[1], seed_for(seed, purpose), third)
         with Progress(f"splitting ({purpose})", "pairs") as bar:
             for index, (path, layout, span) in enumerate(zip(inputs, layouts, spans_of(inputs, *part), strict=True)):
-                how = {"index": index} if mixed else {"translations": layout is TRANSLATED}
                 with lines_of_whole(path, span):
-                    seen.append(buckets.add(path, bar, scores=layout.scores, span=span, **how))
+                    seen.append(buckets.add(path, bar, layout, index=index if mixed else None, span=span))
         write_json(report, {"format": 1, "ends": buckets.write(file), "seen": dict(enumerate(seen))})
 
 
@@ -194,37 +191,24 @@ class Buckets:
         self._seed, self._third = seed, third
         self._lower = True  # until a block comes that is not lower-case already
 
-    def add(
-        self,
-        path: Path,
-        bar: Progress,
-        *,
-        scores: bool,
-        index: int | None = None,
-        translations: bool = False,
-        span: Span = None,
-    ) -> int:
+    def add(self, path: Path, bar: Progress, layout: Layout, *, index: int | None = None, span: Span = None) -> int:
         """Split the rows of a pair file into the buckets; return their number.
 
         Args:
-            scores: the file's rows have a score, which an index replaces.
-            index: append this to each row.
-            translations: the rows then have a translation score, which is left out.
+            layout: of the file. A translation score is left out.
+            index: append this to each row, in place of a score.
             span: only these rows.
         """
         seen = 0
         for number, block in blocks(path, span=span):
-            text = text_of(block, path, number, TRANSLATED if translations else SCORED if scores else PAIR)
-            if translations:
-                block = _joined(map(without_last_column, rows_of(block)))
-                text = block.decode()
-            if scores and index is not None:
+            text = text_of(block, path, number, layout)
+            for _ in range(layout.columns - (3 if index is None else 2)):
                 block = _joined(map(without_last_column, rows_of(block)))
                 text = block.decode()
             lower = text.lower().encode()
             rows = rows_of(block if index is None else block.replace(b"\n", b"\t%d\n" % index))
             keys = rows_of(lower) if index is not None or lower != block else rows
-            if scores and index is None:
+            if layout.columns > 2 and index is None:
                 keys = list(map(without_last_column, keys))
             self._lower = self._lower and lower == block
             hashes = np.frombuffer(_hashes(keys, self._seed), ">u8")[::2].astype(np.uint64)
@@ -272,7 +256,7 @@ class Buckets:
         """Replace a key's row by a later one with a higher score."""
         for row in again:
             key = without_last_column(row).decode().lower().encode()
-            if score_of(row) > score_of(best[key]):
+            if scores_of(row) > scores_of(best[key]):
                 best[key] = row
 
 

@@ -16,10 +16,10 @@ from psp.core.files import append, atomic_bytes, folder_beside, read_json, write
 from psp.core.progress import Progress
 from psp.pairs import heldout as held
 from psp.pairs.dedupe import Buckets, default_shards, seed_for, span_of_range
-from psp.pairs.pair_file import has_scores, write_rows
+from psp.pairs.pair_file import MIXED, layout_of, write_rows
 
 if TYPE_CHECKING:
-    from psp.core.schemas.pairs import MixCorpus, MixCounts, MixReport
+    from psp.core.schemas.pairs import MixCounts, MixReport
 
 log = logging.getLogger(__name__)
 
@@ -64,7 +64,7 @@ def mix(
         buckets = Buckets(folder, shards or default_shards(paths), seed_for(seed, PURPOSE), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for index, path in enumerate(paths):
-                counts.seen[index] = buckets.add(path, bar, scores=has_scores(path), index=index)
+                counts.seen[index] = buckets.add(path, bar, layout_of(path), index=index)
         shuffled = folder / "shuffled"
         with shuffled.open("wb") as file, Progress("mixing: sorting", "pairs", counts.seen.total()) as bar:
             for rows in buckets.sorted(bar):
@@ -96,7 +96,7 @@ def sort_range(
         buckets = Buckets(folder, shards, seed_for(seed, PURPOSE), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for path, span in span_of_range(parts, number):
-                rows += buckets.add(path, bar, scores=True, span=span)  # the index in place of a score
+                rows += buckets.add(path, bar, MIXED, span=span)
         with Progress("mixing: sorting", "pairs", rows) as bar:
             for kept in buckets.sorted(bar):
                 write_rows(file, kept)
@@ -185,10 +185,13 @@ class _MixCounts:
         Raises:
             DataError: no pair is left to train on.
         """
+        total = self._counts(*range(len(self.labels)))
         summary: MixReport = {
-            "format": 1, "heldout_asked": heldout_asked, "corpora": self.by_corpus(), "total": self.total()
-        }  # fmt: skip
-        total = summary["total"]
+            "format": 1,
+            "heldout_asked": heldout_asked,
+            "corpora": [{"label": label, **self._counts(index)} for index, label in enumerate(self.labels)],
+            "total": total,
+        }
         if not total["kept"]:
             raise DataError(_nothing_left(summary, paths))
         if total["heldout"] < heldout_asked:
@@ -201,15 +204,8 @@ class _MixCounts:
             )
         return summary
 
-    def by_corpus(self) -> list[MixCorpus]:
-        """Counts by corpus, in order; what came in is the sum of the others."""
-        return [{"label": label, **self._counts(index)} for index, label in enumerate(self.labels)]
-
-    def total(self) -> MixCounts:
-        """The same of all corpora."""
-        return self._counts(*range(len(self.labels)))
-
     def _counts(self, *corpora: int) -> MixCounts:
+        """Counts of some corpora together; what came in is the sum of the others."""
         seen, duplicates, heldout, neighbours = (
             sum(counter[index] for index in corpora)
             for counter in (self.seen, self.duplicates, self.heldout, self.neighbours)

@@ -15,7 +15,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs.dedupe import Buckets, default_shards, seed_for
-from psp.pairs.pair_file import blocks, layout_of, rows_of, text_of, write_rows
+from psp.pairs.pair_file import PAIR, blocks, layout_of, rows_of, text_of, write_rows
 from psp.pairs.rank import split_corpus
 
 if TYPE_CHECKING:
@@ -158,7 +158,7 @@ def _join(files: Sequence[Path], out: Path, seed: int, cap: int | None) -> int:
                 with bare.open("wb") as file:
                     for row in _bare(path):
                         file.write(row + b"\n")
-                buckets.add(bare, bar, scores=False)
+                buckets.add(bare, bar, PAIR)
             for rows in buckets.sorted(bar):
                 taken = rows if cap is None else rows[: cap - kept]
                 write_rows(target, taken)

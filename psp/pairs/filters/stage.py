@@ -20,7 +20,7 @@ from psp.core.progress import Progress
 from psp.corpora.rows import BadRow, Row
 from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
-from psp.pairs.pair_file import join_pairs, read_dropped
+from psp.pairs.pair_file import read_dropped
 from psp.text.segment import Segmenter
 from psp.text.words import clean, clean_all
 
@@ -217,7 +217,7 @@ class _Job:
         sides = (batch.source_tokens, batch.target_tokens) if self.prepared else (batch.source, batch.target)
         # repr is the shortest text that reads back as the same number.
         if batch.score is None:
-            text = "".join(join_pairs(zip(*sides, strict=True)))
+            text = "".join(f"{source}\t{target}\n" for source, target in zip(*sides, strict=True))
         elif batch.translation is None or not self.prepared:
             rows_out = zip(*sides, batch.score, strict=True)
             text = "".join(f"{source}\t{target}\t{score!r}\n" for source, target, score in rows_out)
