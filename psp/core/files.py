@@ -28,22 +28,11 @@ def atomic(path: Path | str) -> Iterator[Path]:
         DataError: the disk is full, or the folder is not writable.
     """
     path = Path(path)
-    temporary = _beside(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path)
+    with _explained(path, "folder"), _temporary(path) as temporary:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
-        _remove(temporary)
-        if isinstance(error, FileNotFoundError) or error.errno is None:
-            raise
-        raise DataError(f"cannot be written: {error.strerror}; free space or choose another folder", path) from error
-    except BaseException:
-        _remove(temporary)
-        raise
 
 
 @contextlib.contextmanager
@@ -56,21 +45,13 @@ def new_folder(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     if path.exists() or path.is_symlink():
         raise DataError("already exists; name another place, or remove it first", path)
-    temporary = _beside(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path)
+    with _explained(path, "place"), _temporary(path) as temporary:
         temporary.mkdir()
-        yield temporary
+        try:
+            yield temporary
+        except DataError as error:  # a file in it cannot be written: name its final path
+            raise DataError(str(error).replace(str(temporary), str(path))) from error
         temporary.rename(path)
-    except DataError as error:  # a file in it cannot be written: name its final path
-        raise DataError(str(error).replace(str(temporary), str(path))) from error
-    except OSError as error:
-        if isinstance(error, FileNotFoundError) or error.errno is None:
-            raise
-        raise DataError(f"cannot be written: {error.strerror}; free space or choose another place", path) from error
-    finally:
-        _remove(temporary)
 
 
 @contextlib.contextmanager
@@ -80,26 +61,40 @@ def folder_beside(path: Path) -> Iterator[Path]:
     Raises:
         DataError: it cannot be made.
     """
-    folder = _beside(path, "tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path, "tmp")
-        _remove(folder)  # of an earlier process with this one's number
-        folder.mkdir()
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", folder) from error
-    try:
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(_temporary(path, "tmp"))
+            _remove(folder)  # of an earlier process with this one's number
+            folder.mkdir()
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", path) from error
         yield folder
+
+
+@contextlib.contextmanager
+def _explained(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        if isinstance(error, FileNotFoundError) or error.errno is None:
+            raise
+        raise DataError(f"cannot be written: {error.strerror}; free space or choose another {what}", path) from error
+
+
+@contextlib.contextmanager
+def _temporary(path: Path, ending: str = "part") -> Iterator[Path]:
+    """A name beside ``path`` for this process; what has it is removed at the end, what dead processes left before."""
+    stem = f".{path.name}.{re.sub(r'[^A-Za-z0-9-]', '-', socket.gethostname())}."
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for entry in path.parent.iterdir():
+        match = re.fullmatch(rf"{re.escape(stem)}(\d+)\.{ending}", entry.name)
+        if match and not _alive(int(match[1])):
+            _remove(entry)
+    temporary = path.with_name(f"{stem}{os.getpid()}.{ending}")
+    try:
+        yield temporary
     finally:
-        _remove(folder)
-
-
-def _beside(path: Path, ending: str = "part") -> Path:
-    return path.with_name(f"{_stem(path)}{os.getpid()}.{ending}")
-
-
-def _stem(path: Path) -> str:
-    return f".{path.name}.{re.sub(r'[^A-Za-z0-9-]', '-', socket.gethostname())}."
+        _remove(temporary)
 
 
 def _remove(path: Path) -> None:
@@ -108,13 +103,6 @@ def _remove(path: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-def _remove_stale(path: Path, ending: str = "part") -> None:
-    pattern = re.compile(re.escape(_stem(path)) + rf"(\d+)\.{ending}")
-    for entry in path.parent.iterdir():
-        if (match := pattern.fullmatch(entry.name)) and not _alive(int(match[1])):
-            _remove(entry)
 
 
 def _alive(pid: int) -> bool:
