@@ -203,7 +203,7 @@ class LanguageFilter(Filter):
             )
         lacking = next((language for language in judged if lid_label(language) not in SCORED_LABELS), None)
         evidence = settings["enabled"] and settings["method"] == "evidence"
-        if kind is not None and evidence and settings["identifier"] == SCORES and lacking:
+        if evidence and settings["identifier"] == SCORES and lacking:
             return (
                 f"filters.language.identifier is {SCORES}, which does not know {lacking!r}; write "
                 f"`language: {{identifier: {BOTH}}}` or `language: {{enabled: false}}` under filters"
@@ -241,11 +241,6 @@ class LanguageFilter(Filter):
             self.prepare()
             assert self._scores is not None
             return self._by_gap(self._scores, column, own, partner)
-        if self._identifier == SCORES:
-            raise ConfigError(
-                f"filters.language.identifier: py3langid does not know {own!r}; write `identifier: {BOTH}` or "
-                "`enabled: false` under filters.language"
-            )
         return [evidence.row for evidence in self.weigh(column, own, partner) if self._against(evidence)]
 
     def _by_gap(self, scores: LanguageScores, column: list[str], own: str, partner: str) -> list[int]:

@@ -46,7 +46,6 @@ class Fit(NamedTuple):
         pairs: the number of pairs compared.
         own: the share whose own target fits better than an exchanged one of the same length; ties count half.
         before, after: the share that fits the target of the pair before, or after, better than its own by half.
-        scores: for each pair compared, how well its words fit, 0 to 1.
         worst: pairs that fit worst, as indices of the sample.
     """
 
@@ -54,7 +53,6 @@ class Fit(NamedTuple):
     own: float
     before: float
     after: float
-    scores: Array
     worst: list[int]
 
     @property
@@ -158,7 +156,7 @@ class AlignedWords:
         wins = float((scores > other).mean() + (scores == other).mean() / 2)
         before, after = (float((shifted > 1.5 * scores + 0.02).mean()) for shifted in beside)
         worst = np.lexsort((np.arange(len(some)), scores - other)).tolist()
-        return Fit(len(some), wins, before, after, scores, [chosen[index] for index in worst])
+        return Fit(len(some), wins, before, after, [chosen[index] for index in worst])
 
     def _score(self, source: _Column, target: _Column, *, own: bool) -> Array:
         """For each pair, the mean over the target's words (rare ones weigh more) of the best association with one.

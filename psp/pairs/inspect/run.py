@@ -218,11 +218,5 @@ def _pairs(
 def _words(fit: Fit | None, sample: Sequence[Sampled]) -> dict[str, Any] | None:
     if fit is None:
         return None
-    return {
-        "pairs": fit.pairs,
-        "own": fit.own,
-        "doubtful": fit.doubtful,
-        "before": fit.before,
-        "after": fit.after,
-        "worst": [content.beside(sample[index]) for index in fit.worst[: content.SHOWN]],
-    }
+    figures = {name: getattr(fit, name) for name in ("pairs", "own", "doubtful", "before", "after")}
+    return {**figures, "worst": [content.beside(sample[index]) for index in fit.worst[: content.SHOWN]]}
