@@ -17,7 +17,7 @@ import signal
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, NoReturn
+from typing import IO, Any, NoReturn
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_text
@@ -31,18 +31,27 @@ MOST_JOBS_OF_A_CORE, FEW_JOBS = 2, 8
 
 
 def lines(path: Path | None) -> list[str]:
-    """Read the lines of a file, or of standard input.
+    """Read the lines of a file, or of standard input; see :func:`lines_of` for errors."""
+    return list(lines_of(path))
+
+
+def lines_of(path: Path | None) -> Iterator[str]:
+    """The lines of a file, which is opened at once, or of standard input.
 
     Raises:
         DataError: the file cannot be read, or is not UTF-8.
     """
     if path is None:
-        return list(read_lines(sys.stdin.buffer, "standard input"))
+        return read_lines(sys.stdin.buffer, "standard input")
     try:
-        with path.open("rb") as file:
-            return list(read_lines(file, path))
+        return _closed_after(path.open("rb"), path)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _closed_after(file: IO[bytes], path: Path) -> Iterator[str]:
+    with file:
+        yield from read_lines(file, path)
 
 
 def write_lines(written: Iterable[str], out: Path | None) -> None:
