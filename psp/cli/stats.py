@@ -115,7 +115,7 @@ def run(options: argparse.Namespace) -> None:
             model=None,
             **settings,
             seed=options.seed,
-            idf_from=options.idf_from,
+            idf_from=dict(zip(languages or ("",), options.idf_from, strict=False)),
             forms=[read_form(path) for path in options.labels],
             segmenters=_segmenters(languages),
             by_range=options.ranges is not None,

@@ -90,12 +90,12 @@ def test_idf_of_other_text(tmp_path):
     path = write_pair_file(tmp_path / "bitext.tsv", [("the cat", "le chat")])
     (tmp_path / "en.txt").write_text("the dog\nthe cat\na dog\nit is\n")
     want = {"en": (math.log(4 / 2) + math.log(4)) / 2, "fr": 0.0}
-    for given in ({"en": tmp_path / "en.txt"}, [tmp_path / "en.txt", None]):
-        english, french = stats(DescribedCorpus("B", ("en", "fr"), path), idf_from=given)[0]["corpora"][0]["sides"]
-        assert english["idf"]["mean"] == pytest.approx(want["en"]) and french["idf"]["mean"] == want["fr"]
-        assert english["idf_from"] == {"file": "en.txt", "sentences": 4}
-        assert french["idf_from"] == {"file": None, "sentences": 1}
-    both = stats(DescribedCorpus("B", None, path), idf_from=[tmp_path / "en.txt"])[0]["corpora"][0]["sides"]
+    given = {"en": tmp_path / "en.txt"}
+    english, french = stats(DescribedCorpus("B", ("en", "fr"), path), idf_from=given)[0]["corpora"][0]["sides"]
+    assert english["idf"]["mean"] == pytest.approx(want["en"]) and french["idf"]["mean"] == want["fr"]
+    assert english["idf_from"] == {"file": "en.txt", "sentences": 4}
+    assert french["idf_from"] == {"file": None, "sentences": 1}
+    both = stats(DescribedCorpus("B", None, path), idf_from={"": tmp_path / "en.txt"})[0]["corpora"][0]["sides"]
     assert [one["idf_from"]["file"] for one in both] == ["en.txt"] * 2
     assert both[1]["idf"]["mean"] == pytest.approx(math.log(4))  # none of its words is there
 
