@@ -87,7 +87,7 @@ def filter_corpus(
     job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, prepared)
     counts: Counter[str] = Counter()
     seen = kept = 0
-    samples = _Samples(sample, seed)
+    drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
     first, end = shard or (0, None)
     with (
         atomic_text(out) as out_file,
@@ -100,9 +100,9 @@ def filter_corpus(
             kept += done.kept
             for reason, row in done.dropped:
                 counts[reason] += 1
-                samples.add(reason, row)
+                drawn[reason].add(_key(row, seed), row)
             bar.add(done.seen)
-        dropped_file.writelines(samples.lines(shared=shard is None))
+        dropped_file.writelines(_lines(drawn, sample if shard is None else None))
         summary: FilterReport = {
             "format": 1,
             "corpus": corpus,
@@ -142,13 +142,14 @@ def gather(
     """
     reports: list[FilterReport] = [read_json(path) for _, path, _ in shards]
     counts = sum((Counter(one["dropped"]) for one in reports), Counter[str]())
-    samples = _Samples(sample, seed)
+    drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
     with atomic_bytes(out) as out_file, atomic_text(dropped) as dropped_file:
         for path, _, of_shard in shards:
             append(path, out_file)
             for reason, columns in read_dropped(of_shard):
-                samples.add(reason, "\t".join(columns))
-        dropped_file.writelines(samples.lines())
+                row = "\t".join(columns)
+                drawn[reason].add(_key(row, seed), row)
+        dropped_file.writelines(_lines(drawn, sample))
         summary: FilterReport = {
             **reports[0],
             "seen": sum(one["seen"] for one in reports),
@@ -283,23 +284,17 @@ def _run_job(first: int, rows: Rows) -> _Done:
     return _job(first, rows)
 
 
-class _Samples:
-    """A sample of the dropped rows of each reason."""
+def _key(row: str, seed: int) -> bytes:
+    return xxhash.xxh3_64_digest(row.encode(), seed % 2**64)
 
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed % 2**64
-        self._by_reason: defaultdict[str, HashDraw[str]] = defaultdict(lambda: HashDraw(size))
 
-    def add(self, reason: str, row: str) -> None:
-        self._by_reason[reason].add(xxhash.xxh3_64_digest(row.encode(), self._seed), row)
-
-    def lines(self, *, shared: bool = True) -> Iterator[str]:
-        """``reason \t row \n`` of each; shared: no more of all reasons together than of one."""
-        rows = {reason: draw.items() for reason, draw in self._by_reason.items()}
-        sizes = {reason: len(drawn) for reason, drawn in rows.items()}
-        for reason, share in sorted((_shares(sizes, self._size) if shared else sizes).items()):
-            for row in rows[reason][:share]:
-                yield f"{reason}\t{row}\n"
+def _lines(drawn: Mapping[str, HashDraw[str]], most: int | None) -> Iterator[str]:
+    """``reason \t row \n`` of the rows drawn for each reason; no more than ``most`` of all reasons together."""
+    rows = {reason: draw.items() for reason, draw in drawn.items()}
+    sizes = {reason: len(some) for reason, some in rows.items()}
+    for reason, share in sorted((sizes if most is None else _shares(sizes, most)).items()):
+        for row in rows[reason][:share]:
+            yield f"{reason}\t{row}\n"
 
 
 def _shares(counts: Mapping[str, int], total: int) -> dict[str, int]:
