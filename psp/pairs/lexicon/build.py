@@ -13,7 +13,6 @@ word of each sentence, and 20 for each entry.
 
 from __future__ import annotations
 
-import dataclasses
 import logging
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
@@ -128,7 +127,8 @@ def make_lexicon(
         sentences.encoded()
         known, numbers = _numbers(sentences, questions)
         entries = _Entries(folder / "entries", sentences, settings["smoothing"])
-        counter = _counter(sentences, settings["min_count"], numbers, paraphrases, most_products, sizes)
+        of_known = (numbers[0][known], numbers[1][known])
+        counter = _counter(sentences, settings["min_count"], of_known, paraphrases, most_products, sizes)
         answer = next(counter)
         for joint in counter:  # the last one answers the questions
             entries.add(answer)
@@ -146,8 +146,10 @@ def make_lexicon(
         "entries": entries.total,
     }
     log.info("%d pairs, %d entries", sentences.pairs, entries.total)
-    within = None if answer.within is None else answer.within * known
-    joint = dataclasses.replace(answer, across=answer.across * known, within=within)
+    across, within = np.zeros(len(known), np.int64), np.zeros((2, len(known)), np.int64)
+    across[known] = answer.across
+    within[:, known] = 0 if answer.within is None else answer.within
+    joint = JointCounts(*numbers, across, within if paraphrases else None)
     return summary, PairCounts(joint, known, sentences.frequency, sentences.pairs)
 
 
