@@ -17,7 +17,7 @@ import xxhash
 from psp.core.errors import DataError
 from psp.core.files import append, atomic_bytes, atomic_text, read_json, write_json
 from psp.core.progress import Progress
-from psp.corpora.rows import BadRow, Row
+from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
 from psp.pairs.pair_file import read_dropped
@@ -94,7 +94,9 @@ def filter_corpus(
         atomic_text(dropped) as dropped_file,
         Progress(f"filtering {corpus}", "pairs") as bar,
     ):
-        for done in _in_order(job, _batches(itertools.islice(pairs, first, end), batch, first + 1), processes):
+        parts = enumerate(batches(itertools.islice(pairs, first, end), batch))
+        numbered = ((first + 1 + place * batch, rows) for place, rows in parts)
+        for done in _in_order(job, numbered, processes):
             out_file.write(done.text)
             seen += done.seen
             kept += done.kept
@@ -246,23 +248,16 @@ def _places(rows: Rows) -> list[int]:
     return [place for place, row in enumerate(rows) if not isinstance(row, BadRow) and clean(row[0]) and clean(row[1])]
 
 
-def _batches(pairs: Iterable[Row], size: int, first: int) -> Iterator[tuple[int, Rows]]:
-    pairs = iter(pairs)
-    while rows := list(itertools.islice(pairs, size)):
-        yield first, rows
-        first += len(rows)
-
-
-def _in_order(job: _Job, batches: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
+def _in_order(job: _Job, numbered: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
     """Yield the processed batches in order; at most twice as many are in memory as there are workers."""
     if processes <= 1:
-        yield from itertools.starmap(job, batches)
+        yield from itertools.starmap(job, numbered)
         return
     # fork: other start methods import the main program again, which would run a workflow's script twice.
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _set_job, (job,))
     try:
         waiting: deque[Future[_Done]] = deque()
-        for first, rows in batches:
+        for first, rows in numbered:
             waiting.append(pool.submit(_run_job, first, rows))
             if len(waiting) >= 2 * processes:
                 yield waiting.popleft().result()

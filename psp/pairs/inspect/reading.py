@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,7 @@ import numpy.typing as npt
 import xxhash
 
 from psp.core.progress import Progress
-from psp.corpora.rows import BadRow, Row
+from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
 from psp.text.keys import KeyFinder, normalised_keys
 from psp.text.words import clean_all
@@ -269,7 +269,7 @@ def read(
     counts, sample = ReadCounts(), HashDraw[Sampled](size)
     before, number, held = ("", ""), 0, list[Any]()
     with Progress(f"reading {what}", "pairs") as bar:
-        for some in itertools.chain(_batches(rows), [[]]):  # the empty one is the end
+        for some in itertools.chain(batches(rows, BATCH), [[]]):  # the empty one is the end
             good = [*held, *(row for row in some if not isinstance(row, BadRow))]
             counts.rows += len(some)
             counts.bad_rows += len(some) - (len(good) - len(held))
@@ -292,12 +292,6 @@ def read(
                 tests.add(source[:end], target[:end])
             before, number = (source[end - 1], target[end - 1]), number + end
     return counts, sample.items()
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    rows = iter(rows)
-    while some := list(itertools.islice(rows, BATCH)):
-        yield some
 
 
 def _count(counts: ReadCounts, source: list[str], target: list[str], before: tuple[str, str]) -> None:

@@ -210,13 +210,10 @@ def _pairs(
             "run": {"line": line, "lines": lines} if lines else None,
             "samples": list(map(content.beside, inside[: content.SHOWN])),
         },
-        "words": _words(fit, sample),
+        "words": fit
+        and {
+            **{name: getattr(fit, name) for name in ("pairs", "own", "doubtful", "before", "after")},
+            "worst": [content.beside(sample[index]) for index in fit.worst[: content.SHOWN]],
+        },
         "similarity": similarity,
     }
-
-
-def _words(fit: Fit | None, sample: Sequence[Sampled]) -> dict[str, Any] | None:
-    if fit is None:
-        return None
-    figures = {name: getattr(fit, name) for name in ("pairs", "own", "doubtful", "before", "after")}
-    return {**figures, "worst": [content.beside(sample[index]) for index in fit.worst[: content.SHOWN]]}

@@ -19,7 +19,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.corpora.local import lines_of
-from psp.corpora.rows import BadRow, Row
+from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import SPLIT_BYTES, blocks, columns_of, layout_of
 from psp.pairs.stats.parses import check_tree, top
@@ -130,7 +130,7 @@ def read(
     counts = np.zeros(len(ends) + 1, np.int64)
     trees = None if parses is None else _Trees(parses)
     with Progress(f"reading {path.name}", "pairs") as bar:
-        for some in _batches(rows):
+        for some in batches(rows, BATCH):
             bar.add(len(some))
             own = trees.take(some, path, reading.rows) if trees else [""] * len(some)
             reading.rows += len(some)
@@ -160,12 +160,6 @@ def read(
     # Below the first range and above the last nothing is drawn: these pairs are counted only.
     reading.drawn = [draw.items() for draw in (draws[1:-1] if reading.scored else draws[1:2])]
     return reading
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    rows = iter(rows)
-    while some := list(itertools.islice(rows, BATCH)):
-        yield some
 
 
 class _Batch(NamedTuple):
