@@ -195,20 +195,21 @@ class Buckets:
         """Split the rows of a pair file into the buckets; return their number.
 
         Args:
-            layout: of the file. A translation score is left out.
+            layout: of the file. A translation score is left out, and so is a score without a third column.
             index: append this to each row, in place of a score.
             span: only these rows.
         """
         seen = 0
         for number, block in blocks(path, span=span):
             text = text_of(block, path, number, layout)
-            for _ in range(layout.columns - (3 if index is None else 2)):
+            third = layout.columns > 2 and index is None and self._third is not None
+            for _ in range(layout.columns - (3 if third else 2)):
                 block = _joined(map(without_last_column, rows_of(block)))
                 text = block.decode()
             lower = text.lower().encode()
             rows = rows_of(block if index is None else block.replace(b"\n", b"\t%d\n" % index))
             keys = rows_of(lower) if index is not None or lower != block else rows
-            if layout.columns > 2 and index is None:
+            if third:
                 keys = list(map(without_last_column, keys))
             self._lower = self._lower and lower == block
             hashes = np.frombuffer(_hashes(keys, self._seed), ">u8")[::2].astype(np.uint64)
