@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from psp.config.study_entries import STUDIES
 from psp.core.files import read_json
 from psp.core.scripts import job
 from psp.pairs.samples import sample_size
@@ -23,6 +24,6 @@ with job(snakemake) as snakemake:
             out_dir=None,
             train_dir=Path(snakemake.output.report).parent,
         ),
-        sample_size(there, params.pairs, f"models.{wildcards.model}.{wildcards.study}"),
+        sample_size(there, params.pairs, f"models.{wildcards.model}.{STUDIES[wildcards.study]}"),
         snakemake.log[0],
     )

@@ -9,7 +9,7 @@ from psp.report.stats import write
 
 with job(snakemake) as snakemake:
     settings, output = dict(snakemake.params.settings), snakemake.output
-    found = describe(
+    report, drawn = describe(
         [
             DescribedCorpus(part["label"], tuple(part["languages"]), Path(file), text=part["kind"] == "text")
             for part, file in zip(snakemake.params.parts, snakemake.input.pairs, strict=True)
@@ -23,5 +23,5 @@ with job(snakemake) as snakemake:
         idf_from={language: Path(file) for language, file in settings["idf_from"].items()},
         forms=[read_form(path) for path in settings["labels"]],
     )
-    write_form(output.sheet, found.drawn)
-    write(found.report, Path(output.json), Path(output.text))
+    write_form(output.sheet, drawn)
+    write(report, Path(output.json), Path(output.text))

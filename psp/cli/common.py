@@ -9,16 +9,18 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
+import json
 import logging
 import os
 import re
 import signal
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import NoReturn
+from typing import IO, Any, NoReturn
 
 from psp.core.errors import ConfigError, DataError
+from psp.core.files import atomic_text
 from psp.inference.search import INDEXES
 from psp.text.lines import read_lines
 
@@ -29,18 +31,80 @@ MOST_JOBS_OF_A_CORE, FEW_JOBS = 2, 8
 
 
 def lines(path: Path | None) -> list[str]:
-    """Read the lines of a file, or of standard input.
+    """Read the lines of a file, or of standard input; see :func:`lines_of` for errors."""
+    return list(lines_of(path))
+
+
+def lines_of(path: Path | None) -> Iterator[str]:
+    """The lines of a file, which is opened at once, or of standard input.
 
     Raises:
         DataError: the file cannot be read, or is not UTF-8.
     """
     if path is None:
-        return list(read_lines(sys.stdin.buffer, "standard input"))
+        return read_lines(sys.stdin.buffer, "standard input")
     try:
-        with path.open("rb") as file:
-            return list(read_lines(file, path))
+        return _closed_after(path.open("rb"), path)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
+
+
+def _closed_after(file: IO[bytes], path: Path) -> Iterator[str]:
+    with file:
+        yield from read_lines(file, path)
+
+
+def write_lines(written: Iterable[str], out: Path | None) -> None:
+    """Write lines to a file, or to standard output."""
+    if out is None:
+        sys.stdout.writelines(written)
+    else:
+        with atomic_text(out) as file:
+            file.writelines(written)
+
+
+def assignments(command: argparse.ArgumentParser, option: str, what: str) -> None:
+    """Add an option that takes settings, which :func:`assigned` reads."""
+    command.add_argument(option, nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=what)
+
+
+def assigned(option: str, given: Sequence[str]) -> dict[str, Any]:
+    """Parse ``key=value`` as the config would; a value that is not JSON is a string.
+
+    Raises:
+        ConfigError: one is not of this form.
+    """
+    settings = {}
+    for assignment in given:
+        key, equals, value = assignment.partition("=")
+        if not (key and equals):
+            raise ConfigError(f"{option} {assignment}: write key=value, such as epochs=5")
+        try:
+            settings[key] = json.loads(value)
+        except json.JSONDecodeError:
+            settings[key] = value
+    return settings
+
+
+def training_options(command: argparse.ArgumentParser, made: str) -> None:
+    """Add ``--out``, ``--train-dir`` and ``--threads`` of commands that train."""
+    command.add_argument("--out", required=True, type=Path, metavar="FOLDER", help=f"the {made} folder to write")
+    command.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
+    threads(command)
+
+
+def training_folders(options: argparse.Namespace) -> tuple[Path, Path]:
+    """The folders that ``--out`` and ``--train-dir`` name.
+
+    Raises:
+        ConfigError: one is a file.
+    """
+    out: Path = options.out.absolute()
+    train_dir: Path = options.train_dir or out.with_name(f"{out.name}-train")
+    for name, folder in (("--out", out), ("--train-dir", train_dir)):
+        if folder.exists() and not folder.is_dir():
+            raise ConfigError(f"{name} {folder}: is a file; name a folder")
+    return out, train_dir
 
 
 def model_argument(command: argparse.ArgumentParser) -> None:
@@ -160,13 +224,13 @@ def threads(command: argparse.ArgumentParser) -> None:
 
 
 def check_positive(options: argparse.Namespace) -> None:
-    """Check ``-k``, ``--effort`` and ``--threads``.
+    """Check those of ``-k``, ``--effort`` and ``--threads`` that a command has.
 
     Raises:
         ConfigError: one is below 1.
     """
     for name, option in (("k", "-k"), ("effort", "--effort"), ("threads", "--threads")):
-        value = getattr(options, name)
+        value = getattr(options, name, None)
         if value is not None and value < 1:
             raise ConfigError(f"{option} {value}: write 1 or more")
 
@@ -184,7 +248,9 @@ def for_several(jobs: int, size: int | None) -> bool | None:
 
 def capped(jobs: int) -> int:
     """Limit the number of processes to what is useful; warn if more were requested."""
-    cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+    from psp.core.machine import usable_cores
+
+    cores = len(usable_cores())
     most = max(MOST_JOBS_OF_A_CORE * cores, FEW_JOBS)
     if jobs > most:
         logging.getLogger("psp").warning("--jobs %d: only %d cores; starting %d processes", jobs, cores, most)

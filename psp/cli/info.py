@@ -82,13 +82,9 @@ def _accelerator(model: Any) -> dict[str, str | None]:
     return {"numba": version, "obstacle": model.tokenizer.unsupported_reason()}
 
 
-def _looked_up(kind: str) -> str:
+def _said(facts: dict[str, Any]) -> dict[str, str]:
     from psp.text.tokenizer import on_disk
 
-    return on_disk(kind).looked_up
-
-
-def _said(facts: dict[str, Any]) -> dict[str, str]:
     left_out, sha256 = facts["left_out"], facts["sentencepiece_sha256"]
     numba, unsupported_reason = facts["accelerator"]["numba"], facts["accelerator"]["obstacle"]
     segmenters = (
@@ -108,7 +104,7 @@ def _said(facts: dict[str, Any]) -> dict[str, str]:
         "accelerator": f"numba {numba}" if numba else "none",
         "words": f"encoded by {facts['tokenizer']}: {unsupported_reason}"
         if unsupported_reason
-        else _looked_up(facts["tokenizer"]),
+        else on_disk(facts["tokenizer"]).looked_up,
     }
 
 

@@ -5,12 +5,11 @@ from __future__ import annotations
 import argparse
 import json
 import logging
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import check_positive, lines, threads
+from psp.cli.common import check_positive, lines, threads, write_lines
 from psp.core.errors import ConfigError, DataError
 
 log = logging.getLogger(__name__)
@@ -72,7 +71,6 @@ def add(command: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
-    options.effort = None
     check_positive(options)
     if options.beam < options.k:
         raise ConfigError(f"-k {options.k}, but --beam {options.beam}: write --beam {options.k} or more")
@@ -80,7 +78,7 @@ def run(options: argparse.Namespace) -> None:
         raise ConfigError("--references: for the report; add --report FILE")
     if not options.translator.is_dir():
         raise DataError("no such folder; name that of a translator", options.translator)
-    from psp.core.files import atomic, write_json
+    from psp.core.files import write_json
     from psp.core.progress import Progress
     from psp.inference.translation.load import load_translator, trained_settings
     from psp.inference.translation.paraphrase import OVERLAP_WEIGHT, Paraphrase, measured, paraphrase
@@ -117,11 +115,7 @@ def run(options: argparse.Namespace) -> None:
                     yield _line(text, row, options.scores)
                 bar.add(len(block))
 
-    if options.out is None:
-        sys.stdout.writelines(written())
-    else:
-        with atomic(options.out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(written())
+    write_lines(written(), options.out)
     report = measured(texts, paraphrases, references)
     if options.report:
         write_json(options.report, {"format": 1, **report})

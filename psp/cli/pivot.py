@@ -54,8 +54,7 @@ def add(command: Any) -> None:
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.config.corpus_entries import file_name
-    from psp.core.files import atomic_text
-    from psp.pairs.pair_file import folder_beside
+    from psp.core.files import atomic_text, folder_beside
     from psp.pairs.pivot import SECTION, Bitext, mine
 
     if options.min is not None and options.encoder is None:

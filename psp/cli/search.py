@@ -7,9 +7,8 @@ import itertools
 import json
 import logging
 import sys
-from collections.abc import Iterator
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any
 
 from psp.cli.common import (
     StandardOutput,
@@ -19,12 +18,12 @@ from psp.cli.common import (
     index_kind,
     index_kinds,
     index_options,
+    lines_of,
     stored_dtype,
     threads,
 )
-from psp.core.errors import ConfigError, DataError
+from psp.core.errors import ConfigError
 from psp.inference.search import INDEXES
-from psp.text.lines import read_lines
 from psp.text.words import clean
 
 if TYPE_CHECKING:
@@ -73,7 +72,7 @@ def run(options: argparse.Namespace) -> None:
     out = StandardOutput()
     with ending_well():
         model = load_model(options.model, threads=options.threads)
-        queries = _queries(options.queries)  # report a missing file before embedding the corpus
+        queries = lines_of(options.queries)  # report a missing file before embedding the corpus
         if options.memory is not None:
             spare(options.memory)
         index = _index(options, model, LineFile(options.corpus))
@@ -120,20 +119,6 @@ def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index
         kind=index_kind(options),
         folder=options.save_index,
     )
-
-
-def _queries(path: Path | None) -> Iterator[str]:
-    if path is None:
-        return read_lines(sys.stdin.buffer, "standard input")
-    try:
-        return _closed_after(path.open("rb"), path)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-
-
-def _closed_after(file: IO[bytes], path: Path) -> Iterator[str]:
-    with file:
-        yield from read_lines(file, path)
 
 
 def _asked_by_hand(options: argparse.Namespace) -> bool:

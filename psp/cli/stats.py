@@ -110,23 +110,23 @@ def run(options: argparse.Namespace) -> None:
         for name, path, trees in zip(names, options.files, options.parses or [None] * len(names), strict=True)
     ]
     with ending_well():
-        stats = describe(
+        report, drawn = describe(
             corpora,
             model=None,
             **settings,
             seed=options.seed,
-            idf_from=options.idf_from,
+            idf_from=dict(zip(languages or ("",), options.idf_from, strict=False)),
             forms=[read_form(path) for path in options.labels],
             segmenters=_segmenters(languages),
             by_range=options.ranges is not None,
         )
         if options.json:
-            write_json(options.json, stats.report)
+            write_json(options.json, report)
         if options.markdown:
             with atomic_text(options.markdown) as file:
-                file.write(as_markdown(stats.report))
-        rows = write_form(options.sheet, stats.drawn) if options.sheet else 0
-    print(as_text(stats.report), end="")
+                file.write(as_markdown(report))
+        rows = write_form(options.sheet, drawn) if options.sheet else 0
+    print(as_text(report), end="")
     if options.sheet:
         print(f"\n{options.sheet}: {rows:,} pairs to judge")
 

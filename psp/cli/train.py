@@ -7,12 +7,11 @@ than pairs and a vocabulary is left to the workflow: transformers, teachers, enc
 from __future__ import annotations
 
 import argparse
-import json
 import logging
-import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psp.cli.common import assigned, assignments, training_folders, training_options
 from psp.core.errors import ConfigError, closest
 
 if TYPE_CHECKING:
@@ -42,21 +41,15 @@ def add(command: Any) -> None:
         metavar="FILE",
         help="the vocabulary.txt of words or trigrams (default: collected from the text)",
     )
-    added.add_argument(
+    assignments(
+        added,
         "--collect",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="size, min_count or split of the vocabulary to collect from text, as in the config's vocabulary block",
+        "size, min_count or split of the vocabulary to collect from text, as in the config's vocabulary block",
     )
-    added.add_argument(
+    assignments(
+        added,
         "--lstm",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="settings of an LSTM, as in the config's lstm block; it reads words, or subwords with --sentencepiece",
+        "settings of an LSTM, as in the config's lstm block; it reads words, or subwords with --sentencepiece",
     )
     added.add_argument("--init-from", type=Path, metavar="FOLDER", help="a model: start from its embeddings")
     added.add_argument(
@@ -67,33 +60,19 @@ def add(command: Any) -> None:
         metavar="NAME",
         help="start from an encoder's vectors of the pieces, as in the config",
     )
-    added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the model folder to write")
-    added.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
+    training_options(added, "model")
     added.add_argument("--languages", help="for text: the columns' languages (en,fr), or en for paraphrases")
-    added.add_argument(
-        "--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="number of threads (default: all cores)"
-    )
-    added.add_argument(
-        "--set",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="settings of the config's train block",
-    )
+    assignments(added, "--set", "settings of the config's train block")
     added.add_argument(
         "--development",
         type=Path,
         metavar="FILE",
         help="held-out pairs for validation after each epoch; --set select=best keeps the best epoch",
     )
-    added.add_argument(
+    assignments(
+        added,
         "--checkpoint",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="minutes, steps or keep, as in the config's train.checkpoint (default: every 10 minutes, keep two)",
+        "minutes, steps or keep, as in the config's train.checkpoint (default: every 10 minutes, keep two)",
     )
     added.add_argument("--force", action="store_true", help="replace an existing model and its metrics")
 
@@ -104,7 +83,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.training.settings import CheckpointSchedule, TrainSettings
 
     kind, tokens = _encoder(options)
-    given = _settings("--set", options.set)
+    given = assigned("--set", options.set)
     if "teacher" in given:
         raise ConfigError(f"--set teacher: a teacher's vectors are made {_WORKFLOW}")
     if tokens.unspelled:
@@ -112,12 +91,8 @@ def run(options: argparse.Namespace) -> None:
     settings = TrainSettings.from_mapping(given)  # before the slow imports
     encoder = _lstm(kind, options.lstm)
     collect = _collected(options.collect)
-    checkpoints = CheckpointSchedule.from_mapping(_settings("--checkpoint", options.checkpoint))
-    out: Path = options.out.absolute()
-    train_dir = options.train_dir or out.with_name(f"{out.name}-train")
-    for name, folder in (("--out", out), ("--train-dir", train_dir)):
-        if folder.exists() and not folder.is_dir():
-            raise ConfigError(f"{name} {folder}: is a file; name a folder")
+    checkpoints = CheckpointSchedule.from_mapping(assigned("--checkpoint", options.checkpoint))
+    out, train_dir = training_folders(options)
     if not options.force:
         check_unfinished(out, train_dir)
 
@@ -157,20 +132,6 @@ def run(options: argparse.Namespace) -> None:
     best = report["best"]
     score = "" if best is None else f", validation score {best['score']:.2f} after {best['pairs']:,} pairs"
     print(f"{options.out}: trained on {report['pairs_seen']:,} pairs{score}; metrics are in {train_dir}")
-
-
-def _settings(option: str, assignments: list[str]) -> dict[str, Any]:
-    """Parse ``key=value`` as the config would; a value that is not JSON is a string."""
-    settings = {}
-    for assignment in assignments:
-        key, equals, value = assignment.partition("=")
-        if not (key and equals):
-            raise ConfigError(f"{option} {assignment}: write key=value, such as epochs=5")
-        try:
-            settings[key] = json.loads(value)
-        except json.JSONDecodeError:
-            settings[key] = value
-    return settings
 
 
 def _train_languages(pairs: Path, asked: str | None) -> list[str]:
@@ -248,7 +209,9 @@ def _encoder(options: argparse.Namespace) -> tuple[str, type[Tokenizer]]:
         raise ConfigError(
             f"--init-vectors: are vectors of words, and this model reads {tokens.pieces_called}; leave it out"
         )
-    if not (options.sentencepiece or vocabulary) and _is_store(options.pairs):
+    from psp.pairs.text_pairs import is_store
+
+    if not (options.sentencepiece or vocabulary) and is_store(options.pairs):
         raise ConfigError(
             f"{options.pairs} holds ids of a vocabulary: name its file with --vocabulary; the workflow writes it "
             "beside the store, as vocabulary.txt"
@@ -267,23 +230,17 @@ def _piece_vectors(encoder: str, vocabulary: Path, folder: Path) -> Path:
     return out
 
 
-def _is_store(pairs: Path) -> bool:
-    from psp.pairs.text_pairs import is_store
-
-    return is_store(pairs)
-
-
 def _lstm(kind: str, assignments: list[str]) -> dict[str, Any] | None:
     """The encoder as psp.training.loop.Training takes it; None for a mean."""
     from psp.training.encoders.kinds import block_of, checked_encoder
 
-    return checked_encoder({"kind": kind, **_settings("--lstm", assignments)}) if block_of(kind) else None
+    return checked_encoder({"kind": kind, **assigned("--lstm", assignments)}) if block_of(kind) else None
 
 
 def _collected(assignments: list[str]) -> dict[str, Any]:
     from psp.pairs.vocabulary import SECTION
 
-    settings = _settings("--collect", assignments)
+    settings = assigned("--collect", assignments)
     for key, value in settings.items():
         if key not in SECTION.keys:
             raise ConfigError(

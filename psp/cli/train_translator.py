@@ -4,11 +4,10 @@ from __future__ import annotations
 
 import argparse
 import logging
-import os
 from pathlib import Path
 from typing import Any
 
-from psp.cli.train import _settings
+from psp.cli.common import assigned, assignments, training_folders, training_options
 from psp.core.errors import ConfigError, DataError
 
 
@@ -24,22 +23,11 @@ def add(command: Any) -> None:
         help="text with tab-separated source and target per line, cased. Filter it first: this command does not",
     )
     added.add_argument("--languages", required=True, nargs=2, metavar=("SOURCE", "TARGET"), help="such as fr en")
-    added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="the translator's folder to write")
-    added.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
-    added.add_argument(
-        "--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="number of threads (default: all cores)"
-    )
+    training_options(added, "translator's")
     added.add_argument(
         "--seed", type=int, default=1, help="seed of the weights and of the order of pairs (default: %(default)s)"
     )
-    added.add_argument(
-        "--set",
-        nargs="+",
-        action="extend",
-        default=[],
-        metavar="KEY=VALUE",
-        help="settings of `train` in a config's `translators`, such as minutes=60",
-    )
+    assignments(added, "--set", "settings of `train` in a config's `translators`, such as minutes=60")
     added.add_argument("--force", action="store_true", help="replace an existing translator")
 
 
@@ -47,18 +35,14 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.training.translator.settings import BEFORE, TranslatorSettings
 
-    given = _settings("--set", options.set)
+    given = assigned("--set", options.set)
     before = {key: given.pop(key, setting.default) for key, setting in BEFORE.items() if key != "threads"}
     for key, value in before.items():
         if not (BEFORE[key].allows(value) or (key == "heldout" and _is_counts(value))):
             raise ConfigError(f"--set {key}: {value!r} is not allowed; allowed is {BEFORE[key].allowed}")
     settings = TranslatorSettings.from_mapping(given)
     source, target = options.languages
-    out: Path = options.out.absolute()
-    train_dir: Path = options.train_dir or out.with_name(f"{out.name}-train")
-    for name, folder in (("--out", out), ("--train-dir", train_dir)):
-        if folder.exists() and not folder.is_dir():
-            raise ConfigError(f"{name} {folder}: is a file; name a folder")
+    out, train_dir = training_folders(options)
     for file in options.pairs:
         if not file.is_file():
             raise DataError("no such file", file)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import argparse
 import logging
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from psp.cli.common import check_positive, lines, threads
+from psp.cli.common import check_positive, lines, threads, write_lines
 from psp.core.errors import ConfigError, DataError
 
 log = logging.getLogger(__name__)
@@ -49,11 +48,9 @@ def add(command: Any) -> None:
 
 def run(options: argparse.Namespace) -> None:
     """Run the command."""
-    options.k = options.effort = None
     check_positive(options)
     if options.beam < 1:
         raise ConfigError(f"--beam {options.beam}: write 1 or more")
-    from psp.core.files import atomic
     from psp.core.progress import Progress
     from psp.inference.translation.load import load_translator, trained_settings
     from psp.inference.translation.settings import SEARCH
@@ -79,11 +76,8 @@ def run(options: argparse.Namespace) -> None:
                         log.warning("no translation of %r", text[:80])
                 bar.add(len(block))
 
-    if options.out is None:
-        sys.stdout.writelines(translated())
-    else:
-        with atomic(options.out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
-            file.writelines(translated())
+    write_lines(translated(), options.out)
+    if options.out is not None:
         print(f"{options.out}: {len(texts):,} translations")
     if translator.cut:
         log.warning(

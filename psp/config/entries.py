@@ -22,7 +22,7 @@ from psp.evaluation import settings as evaluate
 from psp.evaluation import systems
 from psp.evaluation.speed import settings as speed
 from psp.inference.translation import settings as translation
-from psp.pairs import filters, pivot, pivot_pairs, rank, subword, vocabulary
+from psp.pairs import filters, pivot, rank, subword, vocabulary
 from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
@@ -161,9 +161,7 @@ ITEM = Section(
             "required": ["model"],
             "additionalProperties": False,
         },
-        "pairs": choice(
-            options=[pivot_pairs.COVER, pivot_pairs.ALL], help="for mined pairs, instead of the block `pivot`'s"
-        ),
+        "pairs": choice(options=[pivot.COVER, pivot.ALL], help="for mined pairs, instead of the block `pivot`'s"),
         "max_group": integer(at_least=2, help="for mined pairs, instead of the block `pivot`'s"),
         **{key: setting for kind in registered() for key, setting in kind.item.items()},
         "cap": integer(at_least=1, null=True, help="maximum number of pairs, which overrides the catalogue's"),

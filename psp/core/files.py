@@ -28,22 +28,11 @@ def atomic(path: Path | str) -> Iterator[Path]:
         DataError: the disk is full, or the folder is not writable.
     """
     path = Path(path)
-    temporary = _beside(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path)
+    with _explained(path, "folder"), _temporary(path) as temporary:
         yield temporary
         with temporary.open("rb+") as file:
             os.fsync(file.fileno())
         temporary.replace(path)
-    except OSError as error:
-        _remove(temporary)
-        if isinstance(error, FileNotFoundError) or error.errno is None:
-            raise
-        raise DataError(f"cannot be written: {error.strerror}; free space or choose another folder", path) from error
-    except BaseException:
-        _remove(temporary)
-        raise
 
 
 @contextlib.contextmanager
@@ -56,29 +45,56 @@ def new_folder(path: Path | str) -> Iterator[Path]:
     path = Path(path)
     if path.exists() or path.is_symlink():
         raise DataError("already exists; name another place, or remove it first", path)
-    temporary = _beside(path)
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        _remove_stale(path)
+    with _explained(path, "place"), _temporary(path) as temporary:
         temporary.mkdir()
-        yield temporary
+        try:
+            yield temporary
+        except DataError as error:  # a file in it cannot be written: name its final path
+            raise DataError(str(error).replace(str(temporary), str(path))) from error
         temporary.rename(path)
-    except DataError as error:  # a file in it cannot be written: name its final path
-        raise DataError(str(error).replace(str(temporary), str(path))) from error
+
+
+@contextlib.contextmanager
+def folder_beside(path: Path) -> Iterator[Path]:
+    """Make a temporary folder beside ``path``, removed at the end; folders left by dead processes are removed first.
+
+    Raises:
+        DataError: it cannot be made.
+    """
+    with contextlib.ExitStack() as stack:
+        try:
+            folder = stack.enter_context(_temporary(path, "tmp"))
+            _remove(folder)  # of an earlier process with this one's number
+            folder.mkdir()
+        except OSError as error:
+            raise DataError(f"cannot be written: {error.strerror}", path) from error
+        yield folder
+
+
+@contextlib.contextmanager
+def _explained(path: Path, what: str) -> Iterator[None]:
+    try:
+        yield
     except OSError as error:
         if isinstance(error, FileNotFoundError) or error.errno is None:
             raise
-        raise DataError(f"cannot be written: {error.strerror}; free space or choose another place", path) from error
+        raise DataError(f"cannot be written: {error.strerror}; free space or choose another {what}", path) from error
+
+
+@contextlib.contextmanager
+def _temporary(path: Path, ending: str = "part") -> Iterator[Path]:
+    """A name beside ``path`` for this process; what has it is removed at the end, what dead processes left before."""
+    stem = f".{path.name}.{re.sub(r'[^A-Za-z0-9-]', '-', socket.gethostname())}."
+    path.parent.mkdir(parents=True, exist_ok=True)
+    for entry in path.parent.iterdir():
+        match = re.fullmatch(rf"{re.escape(stem)}(\d+)\.{ending}", entry.name)
+        if match and not _alive(int(match[1])):
+            _remove(entry)
+    temporary = path.with_name(f"{stem}{os.getpid()}.{ending}")
+    try:
+        yield temporary
     finally:
         _remove(temporary)
-
-
-def _beside(path: Path) -> Path:
-    return path.with_name(f".{path.name}.{_host()}.{os.getpid()}.part")
-
-
-def _host() -> str:
-    return re.sub(r"[^A-Za-z0-9-]", "-", socket.gethostname())
 
 
 def _remove(path: Path) -> None:
@@ -87,13 +103,6 @@ def _remove(path: Path) -> None:
             shutil.rmtree(path)
         else:
             path.unlink()
-
-
-def _remove_stale(path: Path) -> None:
-    pattern = re.compile(re.escape(f".{path.name}.{_host()}.") + r"(\d+)\.part")
-    for entry in path.parent.iterdir():
-        if (match := pattern.fullmatch(entry.name)) and not _alive(int(match[1])):
-            _remove(entry)
 
 
 def _alive(pid: int) -> bool:
@@ -107,10 +116,23 @@ def _alive(pid: int) -> bool:
 
 
 @contextlib.contextmanager
+def atomic_bytes(path: Path | str) -> Iterator[IO[bytes]]:
+    """Like :func:`atomic`, but yield the file opened for bytes."""
+    with atomic(path) as temporary, temporary.open("wb") as file:
+        yield file
+
+
+@contextlib.contextmanager
 def atomic_text(path: Path | str) -> Iterator[IO[str]]:
     r"""Like :func:`atomic`, but yield the file opened for UTF-8 text; lines always end in ``\n``."""
     with atomic(path) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
         yield file
+
+
+def append(path: Path, file: IO[bytes]) -> None:
+    """Write the bytes of a file to another one."""
+    with path.open("rb") as source:
+        shutil.copyfileobj(source, file, 1 << 20)
 
 
 def write_json(path: Path | str, value: Any) -> None:

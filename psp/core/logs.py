@@ -94,30 +94,32 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
         start(log_file, level)
     except PspError as error:
         raise SystemExit(f"error: {error}") from None
+    log = logging.getLogger("psp")
     try:
         with status.of_job(log_file):
             yield
-    except PspError as error:
-        logging.getLogger("psp").debug("error", exc_info=True)
-        logging.getLogger("psp").error("%s", error)
-        raise SystemExit(error.status) from None
     except KeyboardInterrupt:
-        logging.getLogger("psp").error("stopped by Ctrl-C or a signal")
+        log.error("stopped by Ctrl-C or a signal")
         raise SystemExit(128 + signal.SIGINT) from None
     except Exception as error:
-        if isinstance(error, MemoryError) or (
-            isinstance(error, RuntimeError | OSError) and NO_MEMORY.search(str(error))
-        ):
-            logging.getLogger("psp").debug("error", exc_info=True)
-            logging.getLogger("psp").error("%s", OUT_OF_MEMORY)
-            raise SystemExit(1) from None
-        if isinstance(error, OSError) and error.errno in TAKES_NO_MORE:
-            place = error.filename or "a temporary file"
-            logging.getLogger("psp").error("%s: cannot be written: %s; free space and run again", place, error.strerror)
-            raise SystemExit(1) from None
+        if (line := _told(error)) is not None:
+            log.debug("error", exc_info=True)
+            log.error("%s", line)
+            raise SystemExit(error.status if isinstance(error, PspError) else 1) from None
         if log_file is not None:
-            logging.getLogger("psp").exception(BUG)
+            log.exception(BUG)
         raise
+
+
+def _told(error: Exception) -> str | None:
+    """What is wrong, in one line for the person who can fix it; None if that is a bug."""
+    if isinstance(error, PspError):
+        return str(error)
+    if isinstance(error, MemoryError) or (isinstance(error, RuntimeError | OSError) and NO_MEMORY.search(str(error))):
+        return OUT_OF_MEMORY
+    if isinstance(error, OSError) and error.errno in TAKES_NO_MORE:
+        return f"{error.filename or 'a temporary file'}: cannot be written: {error.strerror}; free space and run again"
+    return None
 
 
 def last_error(log_file: Path | str) -> str | None:

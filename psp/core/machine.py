@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib.metadata
 import os
 import platform
@@ -44,25 +45,22 @@ def versions(packages: Iterable[str] = PACKAGES) -> dict[str, str]:
 
 def processor() -> str:
     """Return the processor's name, as the system reports it."""
-    try:
-        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n"):
-            if line.startswith("model name"):
-                return line.partition(":")[2].strip()
-    except OSError:
-        pass  # not Linux
-    return platform.processor() or platform.machine()
+    return _said_of_processor("model name") or platform.processor() or platform.machine()
 
 
 def multiplies_bfloat16() -> bool | None:
-    """Return whether the processor multiplies bfloat16, by its flags in /proc/cpuinfo; None if that says nothing."""
-    try:
-        lines = Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n")
-    except OSError:
-        return None  # not Linux
-    for line in lines:
-        name, _, flags = line.partition(":")
-        if name.strip() in ("flags", "Features"):  # of x86, of ARM
-            return not _BFLOAT16.isdisjoint(flags.split())
+    """Return whether the processor multiplies bfloat16, by its flags; None if the system does not tell them."""
+    flags = _said_of_processor("flags", "Features")  # of x86, of ARM
+    return None if flags is None else not _BFLOAT16.isdisjoint(flags.split())
+
+
+def _said_of_processor(*names: str) -> str | None:
+    """The first of these facts in /proc/cpuinfo; None if it has none, or the system is not Linux."""
+    with contextlib.suppress(OSError):
+        for line in Path("/proc/cpuinfo").read_text(encoding="utf-8", errors="replace").split("\n"):
+            name, _, fact = line.partition(":")
+            if name.strip() in names:
+                return fact.strip()
     return None
 
 

@@ -7,7 +7,6 @@ import sys
 import time
 from collections import deque
 from collections.abc import MutableMapping
-from types import TracebackType
 from typing import TYPE_CHECKING, Any, NoReturn
 
 from psp.core import status
@@ -83,9 +82,7 @@ class Progress:
     def __enter__(self) -> Progress:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._ended = True
         status.tell(None)
         if self._bar is not None:

@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from psp.core.corruption import DAMAGE
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, from_extra
 from psp.core.limits import Unpacked, limits
 
 # ZipExtFile splits lines in Python, BufferedReader in C: 0.9M against 1.9M pairs/s on TatoebaAnki en-fr (8 KiB: 1.88M,
@@ -140,10 +140,8 @@ class _Zstd(io.RawIOBase):
     """
 
     def __init__(self, file: IO[bytes], path: Path) -> None:
-        try:
+        with from_extra("data", f"{path}: reading .zst needs zstandard"):
             import zstandard
-        except ModuleNotFoundError:
-            raise PspError(f"{path}: reading .zst needs zstandard: pip install 'paraphrastic[data]'") from None
         self._file, self._path = file, path
         self._unpacker, self._error = zstandard.ZstdDecompressor(), zstandard.ZstdError
         self._frame: Any = None  # a file may consist of several

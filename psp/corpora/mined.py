@@ -15,28 +15,6 @@ from psp.text.lines import read_lines
 SAMPLES = 5
 
 
-def read_file(path: Path | str) -> Iterator[Row]:
-    """Yield the pairs, without the sentence and the corpora by which they were mined.
-
-    Raises:
-        DataError: the file is missing, not UTF-8, or of another layout.
-    """
-    path = Path(path)
-    try:
-        with path.open("rb") as file:
-            for number, line in enumerate(read_lines(file, path), start=1):
-                columns = line.split("\t")
-                if len(columns) != 4:
-                    raise DataError(
-                        f"{len(columns)} columns instead of 4 (source, target, shared, corpora); mine it again",
-                        path,
-                        number,
-                    )
-                yield columns[0], columns[1]
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}; mine it again", path) from None
-
-
 @register
 class Mined(CorpusKind):
     """The output of :mod:`psp.pairs.pivot`."""
@@ -48,7 +26,21 @@ class Mined(CorpusKind):
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
-        return read_file(path)
+        """Yield the pairs, without the sentence and the corpora by which they were mined."""
+        path = Path(path)
+        try:
+            with path.open("rb") as file:
+                for number, line in enumerate(read_lines(file, path), start=1):
+                    columns = line.split("\t")
+                    if len(columns) != 4:
+                        raise DataError(
+                            f"{len(columns)} columns instead of 4 (source, target, shared, corpora); mine it again",
+                            path,
+                            number,
+                        )
+                    yield columns[0], columns[1]
+        except OSError as error:
+            raise DataError(f"cannot be read: {error.strerror}; mine it again", path) from None
 
     @classmethod
     def told(cls, report: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:

@@ -14,30 +14,8 @@ from pathlib import Path
 
 from psp.corpora.archive import only_text_member, open_member, open_zip
 from psp.corpora.base import CorpusKind, register
-from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
+from psp.corpora.rows import Row, parse_rows
 from psp.text.lines import read_lines
-
-
-def read_archive(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
-    r"""Yield the rows of an archive in order, unmodified; cleaning is left to the filter stage.
-
-    Args:
-        path: the zip.
-        max_bad_rows: as in :func:`psp.corpora.rows.parse_rows`.
-
-    Yields:
-        (source, target, score), with the translation score if the file has it, or a :class:`psp.corpora.rows.BadRow`.
-
-    Raises:
-        DataError: the archive is missing, damaged or encrypted, does not have exactly one text member, a line is not
-            UTF-8, or too many rows are bad; possibly after rows were yielded.
-    """
-    path = Path(path)
-    with open_zip(path) as archive:
-        name = only_text_member(archive, path)
-        with open_member(archive, name, path) as stream:
-            place = f"{path} ({name})"
-            yield from parse_rows(read_lines(stream, place), place, columns=(3, 4), max_bad_rows=max_bad_rows)
 
 
 @register
@@ -59,4 +37,19 @@ class ParaNmt(CorpusKind):
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
-        return read_archive(path, max_bad_rows)
+        r"""Yield the rows of an archive in order, unmodified; cleaning is left to the filter stage.
+
+        Yields:
+            (source, target, score), with the translation score if the file has it, or a
+            :class:`psp.corpora.rows.BadRow`.
+
+        Raises:
+            DataError: the archive is missing, damaged or encrypted, does not have exactly one text member, a line is
+                not UTF-8, or too many rows are bad; possibly after rows were yielded.
+        """
+        path = Path(path)
+        with open_zip(path) as archive:
+            name = only_text_member(archive, path)
+            with open_member(archive, name, path) as stream:
+                place = f"{path} ({name})"
+                yield from parse_rows(read_lines(stream, place), place, columns=(3, 4), max_bad_rows=max_bad_rows)

@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, from_extra
 from psp.core.settings import Setting, list_of, text
 from psp.corpora import rows
 from psp.corpora.base import CorpusKind, register
@@ -98,11 +98,9 @@ def _files(path: Path) -> list[Path]:
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[Any]:
     """pyarrow's reader of a file; its errors, in the block too, are ours."""
-    try:
+    with from_extra("parquet", f"{path}: reading tables needs pyarrow"):
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
-    except ModuleNotFoundError:
-        raise PspError(f"{path}: reading tables needs pyarrow: pip install 'paraphrastic[parquet]'") from None
     try:
         if path.suffix == ".arrow":
             # Not mapped: a file that shrinks meanwhile would kill the process.

@@ -6,6 +6,7 @@ Many of them are an error: the file is probably the wrong one.
 
 from __future__ import annotations
 
+import itertools
 import math
 from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass
@@ -97,6 +98,13 @@ def parse_rows(
         yield BadRow.of_line(reason, line)
     if first and bad == number:
         raise _too_many(bad, number, first, columns, path)
+
+
+def batches(rows: Iterable[Row], size: int) -> Iterator[list[Row]]:
+    """Rows, so many at a time."""
+    rows = iter(rows)
+    while some := list(itertools.islice(rows, size)):
+        yield some
 
 
 def _number(text: str) -> float | None:

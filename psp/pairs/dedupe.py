@@ -14,7 +14,6 @@ from __future__ import annotations
 
 import itertools
 import logging
-import shutil
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
@@ -22,22 +21,20 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING
 
 import numpy as np
+import numpy.typing as npt
 import xxhash
 
-from psp.core.files import atomic, read_json, write_json
+from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
 from psp.core.progress import Progress
 from psp.pairs.pair_file import (
-    PAIR,
-    SCORED,
-    TRANSLATED,
+    Layout,
     Span,
     blocks,
-    folder_beside,
     last_column,
     layout_of,
     lines_of_whole,
     rows_of,
-    score_of,
+    scores_of,
     spans_of,
     text_of,
     without_last_column,
@@ -48,6 +45,8 @@ if TYPE_CHECKING:
     from psp.core.schemas.pairs import DedupeReport
 
 log = logging.getLogger(__name__)
+
+Hashes = npt.NDArray[np.uint64]
 
 BUCKET_BYTES = 32 << 20  # a bucket in memory: its lines, their keys and hashes, about five times as much
 
@@ -83,7 +82,7 @@ def dedupe_corpus(
     # The rows of split files lie in a few of the buckets.
     shards = shards or len(spans) * default_shards([path for path, _ in spans])
     seen = kept = 0
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
         buckets = Buckets(
             folder,
             shards,
@@ -92,7 +91,7 @@ def dedupe_corpus(
         )
         with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
             for (path, span), layout in zip(spans, layouts, strict=True):
-                seen += buckets.add(path, bar, scores=layout.scores, translations=layout is TRANSLATED, span=span)
+                seen += buckets.add(path, bar, layout, span=span)
         with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
             for rows in buckets.sorted(bar):
                 # Sorting continues past the cap, since duplicates are counted in the whole corpus.
@@ -131,13 +130,12 @@ def split_rows(
     """
     layouts, seen = [layout_of(path) for path in inputs], []
     third = "index" if mixed else "score" if layouts[0].scores else None
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
         buckets = Buckets(folder, part[1], seed_for(seed, purpose), third)
         with Progress(f"splitting ({purpose})", "pairs") as bar:
             for index, (path, layout, span) in enumerate(zip(inputs, layouts, spans_of(inputs, *part), strict=True)):
-                how = {"index": index} if mixed else {"translations": layout is TRANSLATED}
                 with lines_of_whole(path, span):
-                    seen.append(buckets.add(path, bar, scores=layout.scores, span=span, **how))
+                    seen.append(buckets.add(path, bar, layout, index=index if mixed else None, span=span))
         write_json(report, {"format": 1, "ends": buckets.write(file), "seen": dict(enumerate(seen))})
 
 
@@ -158,7 +156,7 @@ def gather_corpus(parts: Iterable[tuple[Path, Path]], out: Path, report: Path, *
         DataError: a file cannot be read, or the disk is full.
     """
     kept, reports = 0, []
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         for path, of_range in parts:
             one: DedupeReport = read_json(of_range)
             reports.append(one)
@@ -193,51 +191,30 @@ class Buckets:
         self._seed, self._third = seed, third
         self._lower = True  # until a block comes that is not lower-case already
 
-    def add(
-        self,
-        path: Path,
-        bar: Progress,
-        *,
-        scores: bool,
-        index: int | None = None,
-        translations: bool = False,
-        span: Span = None,
-    ) -> int:
+    def add(self, path: Path, bar: Progress, layout: Layout, *, index: int | None = None, span: Span = None) -> int:
         """Split the rows of a pair file into the buckets; return their number.
 
-        Files are reopened for each block, so only the disk limits the number of buckets.
-
         Args:
-            scores: the file's rows have a score, which an index replaces.
-            index: append this to each row.
-            translations: the rows then have a translation score, which is left out.
+            layout: of the file. A translation score is left out, and so is a score without a third column.
+            index: append this to each row, in place of a score.
             span: only these rows.
         """
         seen = 0
         for number, block in blocks(path, span=span):
-            text = text_of(block, path, number, TRANSLATED if translations else SCORED if scores else PAIR)
-            if translations:
-                block = _joined(map(without_last_column, rows_of(block)))
-                text = block.decode()
-            if scores and index is not None:
+            text = text_of(block, path, number, layout)
+            third = layout.columns > 2 and index is None and self._third is not None
+            for _ in range(layout.columns - (3 if third else 2)):
                 block = _joined(map(without_last_column, rows_of(block)))
                 text = block.decode()
             lower = text.lower().encode()
             rows = rows_of(block if index is None else block.replace(b"\n", b"\t%d\n" % index))
             keys = rows_of(lower) if index is not None or lower != block else rows
-            if scores and index is None:
+            if third:
                 keys = list(map(without_last_column, keys))
             self._lower = self._lower and lower == block
-            # The first 4 of a hash's 16 bytes, as a number, times the number of buckets, over 2**32.
-            top = np.frombuffer(_hashes(keys, self._seed), dtype=">u4")[::4].astype(np.uint64)
-            bucket = (top * np.uint64(len(self.paths))) >> np.uint64(32)
-            order = np.argsort(bucket, kind="stable")  # stable: within a bucket, rows keep their order
-            ends = np.searchsorted(bucket[order], np.arange(len(self.paths)), side="right").tolist()
-            ordered = [rows[row] for row in order.tolist()]
-            for place, start, end in zip(self.paths, [0, *ends], ends, strict=False):
-                if end > start:
-                    with place.open("ab") as file:
-                        write_rows(file, ordered[start:end])
+            hashes = np.frombuffer(_hashes(keys, self._seed), ">u8")[::2].astype(np.uint64)
+            for file, some in by_bucket(hashes, self.paths):
+                write_rows(file, [rows[row] for row in some.tolist()])
             seen += len(rows)
             bar.add(len(rows))
         return seen
@@ -271,8 +248,7 @@ class Buckets:
         ends = []
         for path in self.paths:
             if path.exists():
-                with path.open("rb") as rows:
-                    shutil.copyfileobj(rows, file, 1 << 20)
+                append(path, file)
             ends.append(file.tell())
         return ends
 
@@ -281,8 +257,23 @@ class Buckets:
         """Replace a key's row by a later one with a higher score."""
         for row in again:
             key = without_last_column(row).decode().lower().encode()
-            if score_of(row) > score_of(best[key]):
+            if scores_of(row) > scores_of(best[key]):
                 best[key] = row
+
+
+def by_bucket(hashes: Hashes, paths: Sequence[Path]) -> Iterator[tuple[IO[bytes], npt.NDArray[np.int64]]]:
+    """Split rows by the ranges of their hashes: yield each bucket that gets some, to append to, and the rows' places.
+
+    Files are reopened at each call, so only the disk limits the number of buckets.
+    """
+    # The first 32 bits of a hash, times the number of buckets, over 2**32.
+    bucket = ((hashes >> np.uint64(32)) * np.uint64(len(paths))) >> np.uint64(32)
+    order = np.argsort(bucket, kind="stable")  # stable: within a bucket, rows keep their order
+    ends = np.searchsorted(bucket[order], np.arange(len(paths)), side="right").tolist()
+    for path, start, end in zip(paths, [0, *ends], ends, strict=False):
+        if end > start:
+            with path.open("ab") as file:
+                yield file, order[start:end]
 
 
 def _joined(rows: Iterable[bytes]) -> bytes:

@@ -20,7 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 from psp.text.keys import kept_points
 
 SLOTS = 128
@@ -98,10 +98,8 @@ def algorithm() -> str:
 
 def _rensa() -> Any:
     os.environ.setdefault("RAYON_NUM_THREADS", "1")  # a job has the cores that its rule requests, not all of them
-    try:
+    with from_extra("data", "near-duplicate removal needs rensa"):
         from rensa import RMinHash
-    except ModuleNotFoundError:
-        raise PspError("near-duplicate removal needs rensa: pip install 'paraphrastic[data]'") from None
     return RMinHash
 
 

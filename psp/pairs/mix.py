@@ -5,27 +5,21 @@ Deduplication and shuffling work as in :mod:`psp.pairs.dedupe`.
 
 from __future__ import annotations
 
-import contextlib
 import logging
-import shutil
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, read_json, write_json
+from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
 from psp.core.progress import Progress
 from psp.pairs import heldout as held
 from psp.pairs.dedupe import Buckets, default_shards, seed_for, span_of_range
-from psp.pairs.pair_file import (
-    folder_beside,
-    has_scores,
-    write_rows,
-)
+from psp.pairs.pair_file import MIXED, layout_of, write_rows
 
 if TYPE_CHECKING:
-    from psp.core.schemas.pairs import MixCorpus, MixCounts, MixReport
+    from psp.core.schemas.pairs import MixCounts, MixReport
 
 log = logging.getLogger(__name__)
 
@@ -66,14 +60,11 @@ def mix(
     out, heldout = Path(out), Path(heldout)
     paths = [Path(path) for _, path in inputs]
     counts = _MixCounts([label for label, _ in inputs])
-    with contextlib.ExitStack() as stack:
-        folder = stack.enter_context(folder_beside(out))
-        out_file = stack.enter_context(stack.enter_context(atomic(out)).open("wb"))
-        heldout_file = stack.enter_context(stack.enter_context(atomic(heldout)).open("wb"))
+    with folder_beside(out) as folder, atomic_bytes(out) as out_file, atomic_bytes(heldout) as heldout_file:
         buckets = Buckets(folder, shards or default_shards(paths), seed_for(seed, PURPOSE), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for index, path in enumerate(paths):
-                counts.seen[index] = buckets.add(path, bar, scores=has_scores(path), index=index)
+                counts.seen[index] = buckets.add(path, bar, layout_of(path), index=index)
         shuffled = folder / "shuffled"
         with shuffled.open("wb") as file, Progress("mixing: sorting", "pairs", counts.seen.total()) as bar:
             for rows in buckets.sorted(bar):
@@ -101,11 +92,11 @@ def sort_range(
         seed, shards: as for :func:`mix`.
     """
     rows, shards = 0, shards or len(parts) * default_shards([path for path, _ in parts])
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
         buckets = Buckets(folder, shards, seed_for(seed, PURPOSE), "index")
         with Progress("mixing: hashing", "pairs") as bar:
             for path, span in span_of_range(parts, number):
-                rows += buckets.add(path, bar, scores=True, span=span)  # the index in place of a score
+                rows += buckets.add(path, bar, MIXED, span=span)
         with Progress("mixing: sorting", "pairs", rows) as bar:
             for kept in buckets.sorted(bar):
                 write_rows(file, kept)
@@ -132,10 +123,7 @@ def part_range(
         report: JSON with ``heldout`` and ``neighbours`` by index.
     """
     rows = [read_json(path)["rows"] for _, path in ranges]
-    with contextlib.ExitStack() as stack:
-        out_file, heldout_file = (
-            stack.enter_context(stack.enter_context(atomic(path)).open("wb")) for path in (out, heldout)
-        )
+    with atomic_bytes(out) as out_file, atomic_bytes(heldout) as heldout_file:
         chosen, keys = held.choose([path for path, _ in ranges], min(heldout_pairs, sum(rows) // 10), text)
         with Progress("mixing: setting pairs aside", "pairs", rows[number - 1]) as bar:
             path, first = ranges[number - 1][0], sum(rows[: number - 1])
@@ -167,12 +155,10 @@ def gather_mix(
     counts = _MixCounts(labels)
     for path in reports:
         counts.add(read_json(path))
-    with contextlib.ExitStack() as stack:
-        for target, paths in zip((out, heldout), zip(*parts, strict=True), strict=True):
-            file = stack.enter_context(stack.enter_context(atomic(target)).open("wb"))
-            for path in paths:
-                with path.open("rb") as rows:
-                    shutil.copyfileobj(rows, file, 1 << 20)
+    with atomic_bytes(out) as out_file, atomic_bytes(heldout) as heldout_file:
+        for pairs, held_out in parts:
+            append(pairs, out_file)
+            append(held_out, heldout_file)
         summary = counts.report(heldout_pairs, [])
         write_json(report, summary)
     return summary
@@ -199,10 +185,13 @@ class _MixCounts:
         Raises:
             DataError: no pair is left to train on.
         """
+        total = self._counts(*range(len(self.labels)))
         summary: MixReport = {
-            "format": 1, "heldout_asked": heldout_asked, "corpora": self.by_corpus(), "total": self.total()
-        }  # fmt: skip
-        total = summary["total"]
+            "format": 1,
+            "heldout_asked": heldout_asked,
+            "corpora": [{"label": label, **self._counts(index)} for index, label in enumerate(self.labels)],
+            "total": total,
+        }
         if not total["kept"]:
             raise DataError(_nothing_left(summary, paths))
         if total["heldout"] < heldout_asked:
@@ -215,15 +204,8 @@ class _MixCounts:
             )
         return summary
 
-    def by_corpus(self) -> list[MixCorpus]:
-        """Counts by corpus, in order; what came in is the sum of the others."""
-        return [{"label": label, **self._counts(index)} for index, label in enumerate(self.labels)]
-
-    def total(self) -> MixCounts:
-        """The same of all corpora."""
-        return self._counts(*range(len(self.labels)))
-
     def _counts(self, *corpora: int) -> MixCounts:
+        """Counts of some corpora together; what came in is the sum of the others."""
         seen, duplicates, heldout, neighbours = (
             sum(counter[index] for index in corpora)
             for counter in (self.seen, self.duplicates, self.heldout, self.neighbours)

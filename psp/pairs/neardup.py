@@ -33,15 +33,15 @@ import numpy.typing as npt
 import xxhash
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, atomic_text, write_json
+from psp.core.files import atomic_bytes, atomic_text, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs import minhash
+from psp.pairs.dedupe import by_bucket
 from psp.pairs.minhash import SLOTS
 from psp.pairs.pair_file import (
     MIXED,
     blocks,
     corpus_indices,
-    folder_beside,
     last_column,
     rows_of,
     text_of,
@@ -106,12 +106,10 @@ def remove_near_duplicates(
     seed = xxhash.xxh3_64_intdigest(b"near-duplicates", seed % 2**64)
     with (
         folder_beside(out) as folder,
-        atomic(out) as temporary,
-        temporary.open("wb") as file,
+        atomic_bytes(out) as file,
         atomic_text(dropped) as dropped_file,
     ):
-        work = _Work(folder, seed, shards)
-        work.read(in_path)
+        work = _Work(in_path, folder, seed, shards)
         work.same_keys()
         bands, width = minhash.divide(threshold)
         needed = int(np.ceil(round(threshold * SLOTS, 6)))
@@ -151,7 +149,7 @@ def _by_corpus(labels: Sequence[str], counts: Mapping[str, Counter[int]]) -> lis
 
 
 class _Work:
-    """The state of each row, and the files in ``folder``.
+    """The state of each row; files in ``folder`` with their signatures, and with the hashes of their keys in shards.
 
     Attributes:
         full: bool: neither key is empty.
@@ -159,27 +157,20 @@ class _Work:
         earlier: uint32: the earlier row that it resembles.
     """
 
-    def __init__(self, folder: Path, seed: int, shards: int | None) -> None:
+    def __init__(self, path: Path, folder: Path, seed: int, shards: int | None) -> None:
         self._folder, self._seed, self._shards = folder, seed, shards
-        self.full = np.empty(0, dtype=np.bool_)
-        self.equal = np.empty(0, dtype=np.uint8)
-        self.earlier = np.empty(0, dtype=np.uint32)
-
-    def read(self, path: Path) -> None:
-        """Write each row's signature, and divide the hashes of the keys into shards."""
         size = path.stat().st_size if path.is_file() else 0
-        shards = _Shards(self._folder, self._shards or 1 + size // (_ROW_BYTES * SHARD_ROWS))
-        self._key_shards = shards
-        full: list[npt.NDArray[np.bool_]] = []
+        self._key_shards = _Shards(folder, shards or 1 + size // (_ROW_BYTES * SHARD_ROWS))
+        full = [np.empty(0, np.bool_)]
         keys: list[Records] = []
         row = 0
-        with (self._folder / "signatures").open("wb") as file, Progress("near-duplicates: hashing", "pairs") as bar:
+        with (folder / "signatures").open("wb") as file, Progress("near-duplicates: hashing", "pairs") as bar:
             for number, block in blocks(path):
                 lines = text_of(block, path, number, MIXED).split("\n")
                 for start in range(0, len(lines) - 1, _HASHED_ROWS):
                     some = lines[start : min(start + _HASHED_ROWS, len(lines) - 1)]
                     rows = minhash.shingles("\n".join(some) + "\n")
-                    file.write(minhash.signatures(rows, self._seed).tobytes())
+                    file.write(minhash.signatures(rows, seed).tobytes())
                     key_rows = np.empty(len(some), dtype=_KEY_ROW)
                     digests = b"".join(map(xxhash.xxh3_128_digest, rows.keys))
                     key_rows["high"], key_rows["low"] = np.frombuffer(digests, dtype=">u8").reshape(-1, 2).T
@@ -188,12 +179,12 @@ class _Work:
                     full.append(rows.full)
                     row += len(some)
                 records = np.concatenate(keys)
-                shards.add(records, records["high"])
+                self._key_shards.add(records, records["high"])
                 keys.clear()
                 bar.add(len(lines) - 1)
         if row >= 2**32:
             raise DataError(f"{row:,} pairs, more than this stage can number (4,294,967,295)", path)
-        self.full = np.concatenate([self.full, *full])
+        self.full = np.concatenate(full)
         self.equal = np.full(row, _KEPT, dtype=np.uint8)
         self.earlier = np.zeros(row, dtype=np.uint32)
 
@@ -313,14 +304,8 @@ class _Shards:
         self._paths = [folder / f"shard{number}" for number in range(count)]
 
     def add(self, records: Records, hashes: U64) -> None:
-        shard = ((hashes >> np.uint64(32)) * np.uint64(len(self._paths))) >> np.uint64(32)
-        order = np.argsort(shard, kind="stable")
-        ends = np.searchsorted(shard[order], np.arange(len(self._paths)), side="right").tolist()
-        records = records[order]
-        for path, start, end in zip(self._paths, [0, *ends], ends, strict=False):
-            if end > start:
-                with path.open("ab") as file:
-                    file.write(records[start:end].tobytes())
+        for file, some in by_bucket(hashes, self._paths):
+            file.write(records[some].tobytes())
 
     def each(self, kind: np.dtype[Any], work: Callable[[Records], Records]) -> None:
         """Call ``work`` on the records of each shard, removing its file.

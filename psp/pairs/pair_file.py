@@ -10,10 +10,7 @@ from __future__ import annotations
 import contextlib
 import math
 import os
-import re
-import shutil
-import socket
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
 
@@ -21,7 +18,6 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.files import _alive
 from psp.text.lines import read_lines
 
 BLOCK_BYTES = 4 << 20  # str.lower() of a block takes another 12 bytes for each of its characters
@@ -142,15 +138,6 @@ def layout_of(path: Path) -> Layout:
         return {2: SCORED, 3: TRANSLATED}.get(file.readline().count(b"\t"), PAIR)
 
 
-def has_scores(path: Path) -> bool:
-    """Whether a pair file has a third column, the score.
-
-    Raises:
-        DataError: the file cannot be opened.
-    """
-    return layout_of(path).scores
-
-
 def own_layout(path: Path) -> Layout:
     """Detect the layout of a file that may be written by hand, a pair file or a mixed one, by its first line.
 
@@ -223,7 +210,7 @@ def corpus_indices(
     if corpora is None:
         indices = [int(name) if name.isascii() and name.isdigit() and len(name) < 10 else -1 for name in names]
     else:
-        known: dict[str | bytes, int] = {form: index for index in range(corpora) for form in _forms(index)}
+        known: dict[str | bytes, int] = {form: at for at in range(corpora) for form in (f"{at}", b"%d" % at)}
         indices = [known.get(name, -1) for name in names]
     if -1 in indices:
         name = names[place := indices.index(-1)]
@@ -232,10 +219,6 @@ def corpus_indices(
         advice = "leave it out" if layout.own else _AGAIN
         raise DataError(f"the third column is {text!r}, {which}; {advice}", path, number + place)
     return np.array(indices, dtype=np.int64)
-
-
-def _forms(index: int) -> tuple[str, bytes]:
-    return str(index), str(index).encode()
 
 
 def last_column(row: bytes) -> bytes:
@@ -252,11 +235,6 @@ def sides_of(row: bytes) -> tuple[str, str]:
     """The source and the target of a checked row."""
     source, target = row.decode().split("\t")[:2]
     return source, target
-
-
-def score_of(row: bytes) -> float:
-    """Parse the last column of a row as a number."""
-    return float(last_column(row))
 
 
 def scores_of(row: bytes, columns: int = 1) -> list[float]:
@@ -280,36 +258,6 @@ def write_rows(file: IO[bytes], rows: Sequence[bytes]) -> None:
     if rows:
         file.write(b"\n".join(rows))
         file.write(b"\n")
-
-
-@contextlib.contextmanager
-def folder_beside(path: Path) -> Iterator[Path]:
-    """Make a temporary folder beside ``path``, removed at the end; folders left by dead processes are removed first.
-
-    Raises:
-        DataError: it cannot be made.
-    """
-    stem = f".{path.name}.{re.sub(r'[^A-Za-z0-9-]', '-', socket.gethostname())}."
-    folder = path.with_name(f"{stem}{os.getpid()}.tmp")
-    try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        for entry in list(path.parent.iterdir()):
-            match = re.fullmatch(re.escape(stem) + r"(\d+)\.tmp", entry.name)
-            if match and (int(match[1]) == os.getpid() or not _alive(int(match[1]))):
-                shutil.rmtree(entry, ignore_errors=True)
-        folder.mkdir()
-    except OSError as error:
-        raise DataError(f"cannot be written: {error.strerror}", folder) from error
-    try:
-        yield folder
-    finally:
-        shutil.rmtree(folder, ignore_errors=True)
-
-
-def join_pairs(pairs: Iterable[tuple[str, str]]) -> Iterator[str]:
-    r"""Lines of a pair file: ``source \t target \n``; both sides must have gone through :func:`clean`."""
-    for pair in pairs:
-        yield "\t".join(pair) + "\n"
 
 
 def read_pairs(path: Path | str) -> tuple[list[str], list[str]]:

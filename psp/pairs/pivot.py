@@ -12,20 +12,20 @@ order of a seeded hash, and so are groups.
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import logging
 import sys
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Literal, NamedTuple, cast
 
 import numpy as np
 import xxhash
 
 from psp.core.errors import ConfigError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, boolean, choice, integer
 from psp.core.settings import number as a_number
@@ -33,9 +33,9 @@ from psp.core.settings import text as a_text
 from psp.models.embedding_cache import cached
 from psp.models.registry import TextEncoder
 from psp.models.similarity import cosines
-from psp.pairs.dedupe import default_shards, seed_for
-from psp.pairs.pair_file import blocks, folder_beside, own_layout, rows_of, text_of, write_rows
-from psp.pairs.pivot_pairs import ALL, COVER, MOST, Group, MinedRow, pairs_of
+from psp.pairs.dedupe import by_bucket, default_shards, seed_for
+from psp.pairs.draw import HashDraw
+from psp.pairs.pair_file import blocks, own_layout, rows_of, text_of, write_rows
 from psp.text.keys import normalised_columns, normalised_keys
 
 if TYPE_CHECKING:
@@ -43,6 +43,9 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
+COVER, ALL = "cover", "all"
+#: The largest number of pairs that ``all`` takes of a group.
+MOST = 10
 #: Pairs whose vectors are gathered at a time.
 EMBEDDED = 4096
 #: Groups in the report's sample.
@@ -90,6 +93,27 @@ SECTION = Section(
         ),
     },
 )
+
+
+Member = tuple[Literal[0, 1], str]
+
+
+class MinedRow(NamedTuple):
+    """A mined pair: its two sentences, the shared sentence, and the corpora of the two, in alphabetical order."""
+
+    source: str
+    target: str
+    shared: str
+    corpora: tuple[str, ...]
+
+
+@dataclass
+class Group:
+    """The sentences of one key: for each side by their own keys, with the count of each spelling."""
+
+    shared: Counter[str] = field(default_factory=Counter)
+    sides: tuple[dict[str, Counter[str]], dict[str, Counter[str]]] = field(default_factory=lambda: ({}, {}))
+    corpora: dict[tuple[int, str], set[int]] = field(default_factory=dict)
 
 
 class Bitext(NamedTuple):
@@ -163,17 +187,17 @@ def mine(
     alike = None if min_cosine is None or encoder is None else _Alike(encoder, min_cosine, cache)
     out = Path(out)
     names = [bitext.name for bitext in bitexts]
-    tally = _Tally(names, languages[0] == languages[1], max_group)
-    sampled = _Lowest(SAMPLE, seed_for(seed, "pivot sample"))
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as file:
+    tally = _Tally(languages[0] == languages[1], max_group)
+    sampled, sample_seed = HashDraw[MinedRow](SAMPLE), seed_for(seed, "pivot sample")
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
         count = shards or default_shards([bitext.path for bitext in bitexts])
         buckets = _Buckets(folder, count, seed_for(seed, "pivot"))
         with Progress("mining: hashing", "pairs") as bar:
             for index, bitext in enumerate(bitexts):
-                tally.read[index] += buckets.add(bitext, index, bar)
+                tally.read[bitext.name] += buckets.add(bitext, index, bar)
         tally.no_key = buckets.no_key
         members = seed_for(seed, "pivot members")
-        with Progress("mining: grouping", "pairs", sum(tally.read)) as bar:
+        with Progress("mining: grouping", "pairs", tally.read.total()) as bar:
             sides = [bitext.side for bitext in bitexts]
             for rows, groups in buckets.groups(sides, tally.paraphrases, alike):
                 for group in groups:
@@ -182,7 +206,8 @@ def mine(
                     mined = list(pairs_of(group, tally.paraphrases, pairs, members, names))
                     tally.add(mined)
                     write_rows(file, ["\t".join((*row[:3], "+".join(row.corpora))).encode() for row in mined])
-                    sampled.add(mined)
+                    for row in mined:
+                        sampled.add(xxhash.xxh3_64_digest("\t".join(row[:3]).encode(), sample_seed), row)
                 bar.add(rows)
     tally.keys = buckets.keys
     summary: PivotReport = {
@@ -199,7 +224,7 @@ def mine(
         **tally.summary(),
         "sample": [
             {"source": row.source, "target": row.target, "shared": row.shared, "corpora": list(row.corpora)}
-            for row in sampled.rows()
+            for row in sampled.items()
         ],
     }
     if report is not None:
@@ -207,7 +232,7 @@ def mine(
     log.info(
         "%s pairs of %s through %s, from %s groups of %s pairs of bitext",
         f"{summary['pairs']:,}", "-".join(dict.fromkeys(languages)), through, f"{summary['groups']:,}",
-        f"{sum(tally.read):,}",
+        f"{tally.read.total():,}",
     )  # fmt: skip
     return summary
 
@@ -229,16 +254,10 @@ class _Buckets:
             shared = cells[bitext.shared :: layout.columns]
             others = cells[1 - bitext.shared :: layout.columns]
             keys = normalised_keys(shared)
-            top = np.fromiter((self._hash(key) >> 96 for key in keys), np.uint64, len(keys))
-            bucket = (top * np.uint64(len(self._paths))) >> np.uint64(32)
+            hashes = np.fromiter((self._hash(key) >> 64 for key in keys), np.uint64, len(keys))
             lines = [f"{one}\t{other}\t{index}".encode() for one, other in zip(shared, others, strict=True)]
-            order = np.argsort(bucket, kind="stable")
-            ends = np.searchsorted(bucket[order], np.arange(len(self._paths)), side="right").tolist()
-            ordered = [lines[row] for row in order.tolist()]
-            for place, start, end in zip(self._paths, [0, *ends], ends, strict=False):
-                if end > start:
-                    with place.open("ab") as file:
-                        write_rows(file, ordered[start:end])
+            for file, some in by_bucket(hashes, self._paths):
+                write_rows(file, [lines[row] for row in some.tolist()])
             self.no_key += keys.count("")
             seen += len(keys)
             bar.add(len(keys))
@@ -325,9 +344,9 @@ class _Alike:
 class _Tally:
     """The counts of the report."""
 
-    def __init__(self, names: Sequence[str], paraphrases: bool, max_group: int | None) -> None:
-        self.names, self.paraphrases, self._largest = names, paraphrases, max_group or sys.maxsize
-        self.read = [0] * len(names)
+    def __init__(self, paraphrases: bool, max_group: int | None) -> None:
+        self.paraphrases, self._largest = paraphrases, max_group or sys.maxsize
+        self.read: Counter[str] = Counter()
         self.no_key = self.keys = self._groups = self._large = self._sentences = self._pairs = 0
         self._sizes: Counter[int] = Counter()
         self._by_corpus: Counter[str] = Counter()
@@ -353,11 +372,8 @@ class _Tally:
 
     def summary(self) -> PivotCounts:
         """The counts, for JSON."""
-        read: Counter[str] = Counter()
-        for name, count in zip(self.names, self.read, strict=True):
-            read[name] += count
         return {
-            "read": dict(sorted(read.items())),
+            "read": dict(sorted(self.read.items())),
             "no_key": self.no_key,
             "keys": self.keys,
             "groups": self._groups,
@@ -369,21 +385,39 @@ class _Tally:
         }
 
 
-class _Lowest:
-    """The rows with the lowest hashes: a sample that depends on the rows, not on their order."""
+def pairs_of(group: Group, paraphrases: bool, how: str, seed: int, names: Sequence[str]) -> Iterator[MinedRow]:
+    ordered: list[list[str]] = [
+        sorted(side, key=lambda member: (xxhash.xxh3_128_intdigest(member.encode(), seed), member))
+        for side in group.sides
+    ]
+    shared = _usual(group.shared)
+    for one, other in _chosen(ordered, paraphrases, how):
+        (left, first), (right, second) = one, other
+        corpora = {names[index] for member in (one, other) for index in group.corpora[member]}
+        yield MinedRow(
+            _usual(group.sides[left][first]), _usual(group.sides[right][second]), shared, tuple(sorted(corpora))
+        )
 
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed
-        self._kept: list[tuple[int, MinedRow]] = []
 
-    def add(self, rows: Sequence[MinedRow]) -> None:
-        for row in rows:
-            # A heap of negative hashes: its first is the highest that is kept.
-            entry = (-xxhash.xxh3_64_intdigest("\t".join(row[:3]).encode(), self._seed), row)
-            if len(self._kept) < self._size:
-                heapq.heappush(self._kept, entry)
-            elif entry > self._kept[0]:
-                heapq.heapreplace(self._kept, entry)
+def _chosen(ordered: list[list[str]], paraphrases: bool, how: str) -> Iterator[tuple[Member, Member]]:
+    """Which sentences of a group become pairs."""
+    first = ordered[0]
+    if paraphrases:
+        candidates: Iterable[tuple[str, str]] = itertools.combinations(first, 2)
+        if how == COVER:
+            odd = [(first[-1], first[0])] if len(first) % 2 else []
+            candidates = itertools.chain(zip(first[0::2], first[1::2], strict=False), odd)
+        yield from (((0, one), (0, other)) for one, other in itertools.islice(candidates, MOST if how == ALL else None))
+        return
+    second = ordered[1]
+    if how == ALL:
+        crossed = itertools.islice(itertools.product(first, second), MOST)
+    else:
+        longest = max(len(first), len(second))
+        crossed = itertools.islice(zip(itertools.cycle(first), itertools.cycle(second), strict=False), longest)
+    yield from (((0, one), (1, other)) for one, other in crossed)
 
-    def rows(self) -> list[MinedRow]:
-        return [row for _, row in sorted(self._kept, reverse=True)]
+
+def _usual(spellings: Mapping[str, int]) -> str:
+    """The most frequent spelling; if tied, the first by code points."""
+    return min(spellings, key=lambda text: (-spellings[text], text))

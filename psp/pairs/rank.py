@@ -24,7 +24,6 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-import shutil
 from collections import Counter, defaultdict
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
@@ -34,7 +33,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.files import atomic, read_json, write_json
+from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer, list_of
 from psp.corpora import open_corpus
@@ -46,19 +45,18 @@ from psp.pairs.pair_file import (
     PAIR,
     TRANSLATED,
     Layout,
-    Span,
     blocks,
-    folder_beside,
     layout_of,
     lines_of_whole,
     rows_of,
     scores_of,
+    sides_of,
     spans_of,
     text_of,
     without_last_column,
     write_rows,
 )
-from psp.pairs.rank_records import Words, find_ranks, read_sorted, records, value_of, write_sorted
+from psp.pairs.rank_records import Words, find_rank, read_sorted, records, value_of, write_sorted
 from psp.text.words import word_count
 
 if TYPE_CHECKING:
@@ -159,7 +157,7 @@ def split_corpus(
     with contextlib.ExitStack() as stack:
         files: dict[int, IO[bytes]] = {}
         for decile, path in outs.items():
-            files[decile] = stack.enter_context(stack.enter_context(atomic(path)).open("wb"))
+            files[decile] = stack.enter_context(atomic_bytes(path))
         folder = stack.enter_context(folder_beside(next(iter(outs.values()))))
         rank_values(in_path, folder / "values", corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
         bounds, held = _write(in_path, [folder / "values"], files, corpus)
@@ -218,7 +216,11 @@ def rank_values(
     seed = seed_for(seed, f"corpus {corpus}")
 
     def found(bar: Progress) -> Iterator[Words]:
-        for rows, keys in _rows(in_path, layout, span):
+        for number, block in blocks(in_path, span=span):
+            keys = rows_of(text_of(block, in_path, number, layout).lower().encode())
+            for _ in range(layout.columns - 2):
+                keys = list(map(without_last_column, keys))
+            rows = rows_of(block)
             yield records(map(value, rows), keys, seed)
             bar.add(len(rows))
 
@@ -248,7 +250,7 @@ def rank_part(
     Raises:
         DataError: a file cannot be read, or the disk is full.
     """
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         bounds, held = _write(in_path, values, dict.fromkeys(deciles, file), corpus, part)
         lines = {below: {line.decode(): copies for line, copies in of.items()} for below, of in held.items()}
         found = {"bounds": bounds, "held": lines, "translated": layout_of(in_path) is TRANSLATED}
@@ -272,10 +274,9 @@ def gather_rank(
         for below, lines in one["held"].items():
             held[int(below)].update({line.encode(): copies for line, copies in lines.items()})
     bounds, layout = reports[0]["bounds"], TRANSLATED if reports[0]["translated"] else PAIR
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         for path, _ in parts:
-            with path.open("rb") as rows:
-                shutil.copyfileobj(rows, file, 1 << 20)
+            append(path, file)
         _write_held(held, bounds, dict.fromkeys(deciles, file), layout)
         summary: RankReport = {
             "format": 1, "corpus": corpus, "by": by, "tenths": sorted(deciles),
@@ -296,7 +297,8 @@ def _write(
     parts = list(map(read_sorted, values))
     runs = [run for one in parts for run in one]
     starts = _starts(sum(run.shape[1] for run in runs))
-    places = find_ranks(runs, [rank for first, last in pairwise(starts) if last > first for rank in (first, last - 1)])
+    ends = [rank for first, last in pairwise(starts) if last > first for rank in (first, last - 1)]
+    places = {rank: find_rank(runs, rank) for rank in ends}
     # Records below a bound's are in an earlier decile, records above it are not; those that equal it are held.
     bounds = [(decile, places[start]) for decile, start in enumerate(starts[1:-1], start=2) if start in places]
     held: Held = {bound.below: Counter() for _, bound in bounds}
@@ -355,31 +357,12 @@ def _unscored(rows: list[bytes], layout: Layout) -> list[bytes]:
     return list(map(without_last_column, rows)) if layout is TRANSLATED else rows
 
 
-def _rows(path: Path, layout: Layout, span: Span) -> Iterator[tuple[list[bytes], list[bytes]]]:
-    """Yield blocks of checked rows, and their lower-cased sides."""
-    for number, block in blocks(path, span=span):
-        keys = rows_of(text_of(block, path, number, layout).lower().encode())
-        for _ in range(layout.columns - 2):
-            keys = list(map(without_last_column, keys))
-        yield rows_of(block), keys
-
-
 def _value(by: str, layout: Layout, overlap: Mapping[str, Any] | None) -> Callable[[bytes], float]:
     """The value of a row."""
     if by in NEEDS:
         place, columns = NEEDS[by] - 1, layout.columns - 2
         return lambda row: scores_of(row, columns)[place]
     if by == "length":
-
-        def length(row: bytes) -> float:
-            source, target = row.decode().split("\t")[:2]
-            return (word_count(source) + word_count(target)) / 2
-
-        return length
+        return lambda row: sum(map(word_count, sides_of(row))) / 2
     judge = OverlapFilter(overlap or {}, ("", ""))
-
-    def shared(row: bytes) -> float:
-        source, target = row.decode().split("\t")[:2]
-        return judge.overlap(source, target)
-
-    return shared
+    return lambda row: judge.overlap(*sides_of(row))

@@ -11,7 +11,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from psp.core.files import atomic
+from psp.core.files import atomic_bytes
 
 WORDS = 3  # of 64 bits: the value, and the two halves of the hash
 RUN = 4 << 20  # records that are sorted in memory at once, which takes 50 bytes each
@@ -31,17 +31,12 @@ class Place(NamedTuple):
         return sum(first for first, _ in self.spans)
 
 
-def find_ranks(runs: Sequence[Words], ranks: Iterable[int]) -> dict[int, Place]:
-    """Find the records that would be at these places if those of all runs were sorted.
+def find_rank(runs: Sequence[Words], rank: int) -> Place:
+    """Find the record that would be at this place, from 0, if those of all runs were sorted.
 
     Args:
         runs: uint64, each column a record and more, ascending by its first three words.
-        ranks: places, from 0.
     """
-    return {rank: _found(runs, rank) for rank in ranks}
-
-
-def _found(runs: Sequence[Words], rank: int) -> Place:
     record: tuple[int, ...] = ()
     spans = [(0, run.shape[1]) for run in runs]  # of the records that begin with the words found so far
     for word in range(WORDS):
@@ -71,7 +66,7 @@ def write_sorted(found: Iterable[Words], out: Path) -> None:
     Raises:
         DataError: the disk is full.
     """
-    with atomic(out) as temporary, temporary.open("wb") as file:
+    with atomic_bytes(out) as file:
         run: list[Words] = []
         for part in found:
             run.append(part)

@@ -6,16 +6,15 @@ random sample of any size.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from itertools import islice
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs.dedupe import Buckets, default_shards, seed_for
-from psp.pairs.pair_file import blocks, folder_beside, layout_of, rows_of, text_of, write_rows
+from psp.pairs.pair_file import blocks, layout_of, rows_of, text_of, write_rows
 from psp.pairs.rank import split_corpus
 
 if TYPE_CHECKING:
@@ -102,11 +101,15 @@ def sample_corpus(distinct: Path, out: Path, *, cap: int | None = None) -> int:
     Raises:
         DataError: no such file, or not a pair file.
     """
-    with atomic(out) as temporary, temporary.open("wb") as file:
-        kept = 0
-        for row in islice(_bare(distinct), cap):
-            write_rows(file, [row])
-            kept += 1
+    layout, kept = layout_of(distinct), 0
+    with atomic_bytes(out) as file:
+        for number, block in blocks(distinct):
+            text_of(block, distinct, number, layout)
+            rows = rows_of(block)[: None if cap is None else cap - kept]
+            write_rows(file, [b"\t".join(row.split(b"\t")[:2]) for row in rows])
+            kept += len(rows)
+            if kept == cap:
+                break
     return kept
 
 
@@ -116,7 +119,7 @@ def sample_size(available: Mapping[str, int], asked: int | None, where: str) -> 
     Args:
         available: pairs of each sample, by name.
         asked: the setting ``pairs``; None for as many as the smallest has.
-        where: its place, such as ``models.en.tenths``.
+        where: its place, such as ``models.en.deciles``.
 
     Raises:
         DataError: a sample has fewer, or one has none.
@@ -150,29 +153,16 @@ def first_pairs(path: Path, out: Path, count: int) -> None:
 def _join(files: Sequence[Path], out: Path, seed: int, cap: int | None) -> int:
     """Write the distinct pairs of several files, shuffled; return their number."""
     kept = 0
-    with folder_beside(out) as folder, atomic(out) as temporary, temporary.open("wb") as target:
+    with folder_beside(out) as folder, atomic_bytes(out) as target:
         buckets = Buckets(folder, default_shards(files), seed_for(seed, "sample"), None)
-        bare = folder / "bare"
         with Progress(f"sampling {out.stem}", "pairs") as bar:
             for path in files:
-                with bare.open("wb") as file:
-                    for row in _bare(path):
-                        file.write(row + b"\n")
-                buckets.add(bare, bar, scores=False)
+                buckets.add(path, bar, layout_of(path))
             for rows in buckets.sorted(bar):
                 taken = rows if cap is None else rows[: cap - kept]
                 write_rows(target, taken)
                 kept += len(taken)
     return kept
-
-
-def _bare(path: Path) -> Iterator[bytes]:
-    """The rows of a pair file without scores."""
-    layout = layout_of(path)
-    for number, block in blocks(path):
-        text_of(block, path, number, layout)
-        for row in rows_of(block):
-            yield row if layout.columns == 2 else row.rsplit(b"\t", layout.columns - 2)[0]
 
 
 def _report(path: Path, samples: list[Sample], by: RankedBy | None, corpora: list[SampleCorpus]) -> SampleReport:

@@ -28,7 +28,6 @@ import json
 import logging
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from types import TracebackType
 from typing import Any, NamedTuple
 
 import h5py
@@ -302,10 +301,6 @@ def _encode_part(
     return Encoded(ids, offsets), counts
 
 
-def _vocabulary_sha256(tokenizer: Tokenizer | Path) -> str:
-    return tokenizer.sha256() if isinstance(tokenizer, Tokenizer) else sha256(tokenizer)
-
-
 class Store:
     """Reads a store; a context manager. ``len`` is the number of pairs.
 
@@ -415,7 +410,8 @@ class Store:
         Raises:
             DataError: the store was encoded with another vocabulary.
         """
-        if _vocabulary_sha256(tokenizer) != self.vocabulary_sha256:
+        known = tokenizer.sha256() if isinstance(tokenizer, Tokenizer) else sha256(tokenizer)
+        if known != self.vocabulary_sha256:
             raise DataError(
                 f"a store from another vocabulary than {tokenizer}, so its ids mean other pieces; make it again",
                 self.path,
@@ -428,9 +424,7 @@ class Store:
     def __enter__(self) -> Store:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()
 
 

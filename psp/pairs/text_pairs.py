@@ -11,7 +11,6 @@ import itertools
 import os
 from collections.abc import Sequence
 from pathlib import Path
-from types import TracebackType
 
 import numpy as np
 
@@ -46,17 +45,16 @@ def open_source(
     tokenizer: Tokenizer | Path,
     languages: Sequence[str],
     *,
-    max_pieces: int | None = None,
     threads: int = 1,
 ) -> Store | TextPairs:
     """Open a file of pairs, a store or text; both are context managers with ``check_vocabulary``.
 
-    A store knows its languages and ``max_pieces``, so only text needs the arguments after the first; see
+    A store knows its languages, so only text needs the arguments after the first; see
     :class:`TextPairs` for them and for errors.
     """
     if is_store(path):
         return Store(path)
-    return TextPairs(path, tokenizer, languages, max_pieces=max_pieces, threads=threads)
+    return TextPairs(path, tokenizer, languages, threads=threads)
 
 
 class TextPairs:
@@ -69,9 +67,6 @@ class TextPairs:
         path: a pair file or a mixed pair file; the first line tells which, and all others must match it.
         tokenizer: the tokenizer, or the path of a sentencepiece model.
         languages: the model's. With one, all pairs are paraphrases; with two, translations.
-        corpus_languages: the languages of the source and the target of each corpus, by the index in the third column,
-            where they are not the same for all.
-        max_pieces: truncate sides to this many pieces; None for no limit.
         threads: threads of the tokenizer; they do not change the ids.
 
     Attributes: ``path``, ``languages``, ``vocab_size``, ``vocabulary_sha256``, ``unknown_id``, ``max_pieces``, as
@@ -79,8 +74,8 @@ class TextPairs:
 
     Raises:
         DataError: no such file, no pairs, a line that is not UTF-8, has another number of columns, a side without text
-            or an unknown corpus (file and line are named); or no sentencepiece model.
-        ConfigError: there are more than two languages, and those of each corpus are not given.
+            or no index of a corpus (file and line are named); or no sentencepiece model.
+        ConfigError: there are more than two languages.
     """
 
     def __init__(
@@ -89,20 +84,16 @@ class TextPairs:
         tokenizer: Tokenizer | Path,
         languages: Sequence[str],
         *,
-        corpus_languages: Sequence[Sequence[str]] | None = None,
-        max_pieces: int | None = None,
         threads: int = 1,
     ) -> None:
         self.path = Path(path)
-        if corpus_languages is None and not 1 <= len(languages) <= 2:
+        if not 1 <= len(languages) <= 2:
             raise ConfigError(
                 f"languages: {','.join(languages)!r}, but text does not say which of them a pair is in; name the one "
                 "or two languages of all its pairs, or make a store with the workflow"
             )
-        self.languages, self.max_pieces, self._threads = list(languages), max_pieces, threads
-        kinds = [(languages[0], languages[-1])] if corpus_languages is None else corpus_languages
-        self._paraphrase = np.array([source == target for source, target in kinds], dtype=bool)
-        self._corpora = None if corpus_languages is None else len(corpus_languages)
+        self.languages, self._threads = list(languages), threads
+        self.max_pieces = None  # sides are whole
         self._tokenizer = as_tokenizer(tokenizer)
         self.vocabulary_sha256 = self._tokenizer.sha256()
         self.vocab_size = len(self._tokenizer)
@@ -141,7 +132,7 @@ class TextPairs:
         sources, targets, *names = columns_of(block, self.path, first, self._layout)
         if not names:
             return sources, targets, np.zeros(len(sources), np.int64)
-        return sources, targets, corpus_indices(names[0], self._corpora, self.path, first, self._layout)
+        return sources, targets, corpus_indices(names[0], None, self.path, first, self._layout)
 
     def __len__(self) -> int:
         return self._pairs
@@ -166,11 +157,11 @@ class TextPairs:
         sources, targets, corpus = self._rows(block, first + 1)
         source, target = self._encoded(sources[rows]), self._encoded(targets[rows])
         corpus = corpus[rows]
-        paraphrase = self._paraphrase[corpus if self._corpora is not None else np.zeros_like(corpus)]
+        paraphrase = np.full(len(corpus), self.languages[0] == self.languages[-1])
         return Block(source, target, corpus, paraphrase)
 
     def _encoded(self, texts: list[str]) -> Encoded:
-        return encode_side(self._tokenizer, texts, self.max_pieces, self._threads)[0]
+        return encode_side(self._tokenizer, texts, None, self._threads)[0]
 
     def _file_state(self) -> tuple[int, int]:
         state = os.fstat(self._file.fileno())
@@ -192,7 +183,5 @@ class TextPairs:
     def __enter__(self) -> TextPairs:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *error: object) -> None:
         self.close()

@@ -6,7 +6,6 @@ half of Tatoeba's, with another translation. Otherwise a translator would be sco
 
 from __future__ import annotations
 
-import contextlib
 import logging
 import re
 from collections import Counter
@@ -15,10 +14,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic_bytes, atomic_text, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs.heldout import part
-from psp.pairs.pair_file import blocks, folder_beside, read_mixed
+from psp.pairs.pair_file import blocks, read_mixed
 from psp.text.keys import normalised_columns
 
 if TYPE_CHECKING:
@@ -98,14 +97,12 @@ def hold_out(
             mixed,
         )
     names = {row: f"{name}/{index}" for name, rows in chosen.items() for row, index in rows.items()}
-    with contextlib.ExitStack() as stack:
-        aside = stack.enter_context(folder_beside(out)) / "heldout"
-        out_file = stack.enter_context(stack.enter_context(atomic(out)).open("wb"))
+    with folder_beside(out) as folder, atomic_bytes(out) as out_file, atomic_text(heldout) as heldout_file:
+        aside = folder / "heldout"
         with aside.open("wb") as file, Progress("holding pairs out", "pairs", total.total()) as bar:
             _, neighbours = part(mixed, set(names), keys, out_file, file, bar)
-        heldout_file = stack.enter_context(stack.enter_context(atomic(heldout)).open("wb"))
         for name, (source, target, _) in zip((names[row] for row in sorted(names)), read_mixed(aside), strict=True):
-            heldout_file.write(f"{source}\t{target}\t{name}\n".encode())
+            heldout_file.write(f"{source}\t{target}\t{name}\n")
         held = [sum(index == one for rows in chosen.values() for index in rows.values()) for one in range(len(corpora))]
         summary: HeldOutReport = {
             "format": 1,

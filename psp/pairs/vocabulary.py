@@ -16,10 +16,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar, cast
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.files import atomic, sha256, write_json
+from psp.core.files import atomic, folder_beside, sha256, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer
-from psp.pairs.pair_file import folder_beside, read_mixed, read_sides
+from psp.pairs.pair_file import read_mixed, read_sides
 from psp.text.tokenizer_kinds import COLLECTED, named, of_vocabulary
 from psp.text.vocabulary import FILE
 from psp.text.word_tokenizer import SPLITS, WHITESPACE

@@ -14,10 +14,9 @@ from typing import TYPE_CHECKING, Any
 
 from psp.core import schemas
 from psp.core.errors import DataError
-from psp.core.files import read_json
+from psp.core.files import folder_beside, read_json
 from psp.core.settings import Setting, choice, integer, list_of
 from psp.evaluation.seeds import summary
-from psp.pairs.pair_file import folder_beside
 from psp.pairs.samples import first_pairs
 from psp.text.tokenizer_kinds import kinds, studied
 from psp.training.encoders.kinds import with_settings

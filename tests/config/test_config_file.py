@@ -20,6 +20,7 @@ ROOT = Path(__file__).parents[2]
         ("train:\n  epochs: 3\n  dim: 4\n  epochs: 5\n", "epochs", (2, 4)),
         ("models:\n  1: {}\n  1: {}\n", "1", (2, 3)),
         ("a: [{b: 1,\n b: 1}]", "b", (1, 2)),
+        ("a: {b: 1, b: 2}\n", "b", (1, 1)),
     ],
 )
 def test_a_key_given_twice_is_refused_with_its_lines(

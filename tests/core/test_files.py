@@ -2,6 +2,7 @@ import errno
 import json
 import os
 import signal
+import socket
 import subprocess
 import sys
 import time
@@ -9,7 +10,7 @@ import time
 import pytest
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, atomic_text, new_folder, read_json, sha256, write_json
+from psp.core.files import atomic, atomic_text, folder_beside, new_folder, read_json, sha256, write_json
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -131,3 +132,17 @@ def test_json(tmp_path):
 def test_sha256(tmp_path):
     (tmp_path / "abc").write_bytes(b"abc")
     assert sha256(tmp_path / "abc") == "ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad"
+
+
+def test_a_folder_beside_a_file_is_gone_in_the_end_and_those_of_dead_processes_at_its_start(tmp_path):
+    host = socket.gethostname()
+    dead, alive = tmp_path / f".out.{host}.4194304.tmp", tmp_path / f".out.{host}.1.tmp"
+    other = tmp_path / f".other.{host}.4194304.tmp"
+    for folder in (dead, alive, other):
+        folder.mkdir()
+    with pytest.raises(ZeroDivisionError), folder_beside(tmp_path / "out") as folder:
+        assert folder.parent == tmp_path and folder.is_dir()
+        (folder / "part").touch()
+        assert not dead.exists()
+        1 / 0  # noqa: B018
+    assert sorted(tmp_path.iterdir()) == sorted([alive, other])

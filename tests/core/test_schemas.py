@@ -180,7 +180,7 @@ def write_statistics(folder: Path, scratch: Path) -> None:
         model="fr", pairs=100, ranges=[-0.1, 0.2, 0.4, 2], samples=2, sheet=5, seed=1,
         idf_from={"fr": scratch / "text.tsv"}, forms=[read_form(scratch / f"{name}.tsv") for name in ("ann", "bob")],
     )  # fmt: skip
-    write_stats(found.report, folder / "stats.json", folder / "stats.md")
+    write_stats(found[0], folder / "stats.json", folder / "stats.md")
 
 
 def write_filtered(

@@ -11,12 +11,16 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.corpora import open_corpus
-from psp.corpora.paranmt import read_archive
-from psp.corpora.rows import BadRow, parse_rows
+from psp.corpora.paranmt import ParaNmt
+from psp.corpora.rows import MAX_BAD_ROWS, BadRow, parse_rows
 
 EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 MEMBER = "para-nmt-50m/para-nmt-50m.txt"
 ROWS = [(f"reference {number} {'x' * (number % 7)}", f"translation {number}", number / 400) for number in range(400)]
+
+
+def read_archive(path, max_bad_rows=MAX_BAD_ROWS):
+    return ParaNmt.read(path, "", ("", ""), max_bad_rows)
 
 
 def make(path: Path, *members: tuple[str, bytes], compression: int = zipfile.ZIP_DEFLATED) -> Path:

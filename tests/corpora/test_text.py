@@ -11,10 +11,14 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.corpora import open_corpus
-from psp.corpora.rows import BadRow
-from psp.corpora.text import read_file
+from psp.corpora.rows import MAX_BAD_ROWS, BadRow
+from psp.corpora.text import Text
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=("Cs",)), max_size=20))
+
+
+def read_file(path, max_bad_rows=MAX_BAD_ROWS):
+    return Text.read(path, "", ("", ""), max_bad_rows)
 
 
 @given(lines=LINES)

@@ -43,8 +43,8 @@ pairs = st.lists(pair, max_size=40)
 SHARDS = (1, 2, 7, 64, None)
 
 
-def write(path: Path, rows: list[tuple[str, str]]) -> Path:
-    path.write_bytes("".join(f"{source}\t{target}\n" for source, target in rows).encode())
+def write(path: Path, rows: list[tuple[str, ...]]) -> Path:
+    path.write_bytes("".join("\t".join(row) + "\n" for row in rows).encode())
     return path
 
 
@@ -66,7 +66,7 @@ def reference(rows: list[tuple[str, ...]], seed: int) -> list[tuple[str, ...]]:
 
 
 def run_mix(
-    corpora: list[list[tuple[str, str]]], folder: Path, **settings_: object
+    corpora: list[list[tuple[str, ...]]], folder: Path, **settings_: object
 ) -> tuple[list[tuple[str, ...]], list[tuple[str, ...]], dict]:
     arguments = {"heldout_pairs": 0, "seed": 1, **settings_}
     inputs = [(f"c{number}", write(folder / f"c{number}.tsv", rows)) for number, rows in enumerate(corpora)]

@@ -69,6 +69,13 @@ def test_the_earlier_corpus_keeps_a_pair_that_both_have(tmp_path):
     assert sorted(kept) == sorted([("a", "b", "0"), *((s.upper(), t, "1") for s, t in shared)])
 
 
+@pytest.mark.parametrize("further", [("0.5",), ("0.5", "-0.25")])
+def test_scores_are_left_out(tmp_path, further):
+    plain = [[(f"a {number}", f"b {number}") for number in range(20)], [("c", "d")]]
+    scored = [[(*row, *further) for row in plain[0]], plain[1]]
+    assert run_mix(scored, tmp_path)[:2] == run_mix(plain, tmp_path)[:2]
+
+
 def test_the_mix_is_shuffled_and_the_seed_decides(tmp_path):
     corpora = [[(f"{name} {number}", f"t {number}") for number in range(500)] for name in ("a", "b")]
     kept, _, _ = run_mix(corpora, tmp_path)

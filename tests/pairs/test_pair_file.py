@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import io
-import socket
 from pathlib import Path
 
 import pytest
@@ -41,13 +40,13 @@ def test_blocks_are_the_lines_of_a_file_with_their_numbers(tmp_path_factory, con
 def test_pairs_come_back_with_and_without_a_third_column(tmp_path_factory, rows):
     folder = tmp_path_factory.mktemp("pairs")
     sides = [source for source, _ in rows], [target for _, target in rows]
-    assert "".join(pair_file.join_pairs(rows)).encode() == write(folder / "two.tsv", rows).read_bytes()
+    write(folder / "two.tsv", rows)
     assert pair_file.read_pairs(folder / "two.tsv") == sides
     mixed = [(source, target, str(number % 3)) for number, (source, target) in enumerate(rows)]
     (folder / "three.tsv").write_bytes("".join("\t".join(row) + "\n" for row in mixed).encode())
     assert pair_file.read_pairs(folder / "three.tsv") == sides
     assert list(pair_file.read_mixed(folder / "three.tsv")) == mixed
-    assert not pair_file.has_scores(folder / "two.tsv") and pair_file.has_scores(folder / "three.tsv")
+    assert not pair_file.layout_of(folder / "two.tsv").scores and pair_file.layout_of(folder / "three.tsv").scores
 
 
 @given(rows=pairs, scores=st.lists(st.floats(allow_nan=False, allow_infinity=False), min_size=40, max_size=40))
@@ -57,7 +56,7 @@ def test_the_text_of_a_block_is_its_own_and_a_score_the_last_column(rows, scores
     scored = "".join(f"{a}\t{b}\t{score!r}\n" for (a, b), score in zip(rows, scores, strict=False))
     assert pair_file.text_of(scored.encode(), Path("x"), 1, pair_file.SCORED) == scored
     block = pair_file.rows_of(scored.encode())
-    assert [pair_file.score_of(row) for row in block] == scores[: len(rows)]
+    assert [pair_file.scores_of(row)[0] for row in block] == scores[: len(rows)]
     assert [pair_file.without_last_column(row) for row in block] == pair_file.rows_of(plain.encode())
 
 
@@ -100,7 +99,7 @@ def test_files_that_are_missing_or_empty_are_named(tmp_path):
     for read in (
         lambda path: list(pair_file.blocks(path)),
         lambda path: list(pair_file.read_mixed(path)),
-        pair_file.has_scores,
+        pair_file.layout_of,
         pair_file.read_pairs,
         lambda path: list(pair_file.read_dropped(path)),
     ):
@@ -109,20 +108,6 @@ def test_files_that_are_missing_or_empty_are_named(tmp_path):
     with pytest.raises(DataError, match=r"empty\.tsv: no pairs"):
         pair_file.read_pairs(empty)
     assert list(pair_file.blocks(empty)) == list(pair_file.read_mixed(empty)) == []
-
-
-def test_a_folder_beside_a_file_is_gone_in_the_end_and_those_of_dead_processes_at_its_start(tmp_path):
-    host = socket.gethostname()
-    dead, alive = tmp_path / f".out.{host}.4194304.tmp", tmp_path / f".out.{host}.1.tmp"
-    other = tmp_path / f".other.{host}.4194304.tmp"
-    for folder in (dead, alive, other):
-        folder.mkdir()
-    with pytest.raises(ZeroDivisionError), pair_file.folder_beside(tmp_path / "out") as folder:
-        assert folder.parent == tmp_path and folder.is_dir()
-        (folder / "part").touch()
-        assert not dead.exists()
-        1 / 0  # noqa: B018
-    assert sorted(tmp_path.iterdir()) == sorted([alive, other])
 
 
 @given(content=st.text("ab\tü\n", max_size=60).map(str.encode), count=st.integers(1, 9), size=st.integers(1, 20))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from psp.core.errors import ConfigError, DataError
 from psp.models.registry import load_encoder
 from psp.models.similarity import cosines
-from psp.pairs import pivot, pivot_pairs
+from psp.pairs import pivot
 from psp.pairs.pivot import Bitext, mine
 from psp.text.keys import normalised_key
 
@@ -95,7 +95,7 @@ def test_all_has_every_pair_of_a_group(tmp_path_factory, corpora):
     assert found.keys() <= expected and set(found.values()) <= {1}
     for key, members in groups_of(corpora).items():
         count = sum(1 for one, _ in found if one == key)
-        assert count == min(len(members) * (len(members) - 1) // 2, pivot_pairs.MOST)
+        assert count == min(len(members) * (len(members) - 1) // 2, pivot.MOST)
 
 
 @pytest.fixture(scope="module")

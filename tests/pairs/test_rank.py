@@ -20,7 +20,7 @@ from psp.core.errors import ConfigError, DataError
 from psp.pairs import pair_file, rank, rank_records
 from psp.pairs.dedupe import dedupe_corpus, seed_for
 from psp.pairs.rank import gather_rank, rank_corpus, rank_part, rank_values, split_corpus, with_scores
-from psp.pairs.rank_records import find_ranks, read_sorted, write_sorted
+from psp.pairs.rank_records import find_rank, read_sorted, write_sorted
 from psp.text.words import trigram_overlap, words
 from tests.pairs.conftest import side
 
@@ -116,7 +116,8 @@ def test_ranks_are_those_of_a_plain_sort_of_all_runs(tmp_path_factory, data):
     found, ordered = read_sorted(path), sorted(itertools.chain.from_iterable(runs))
     for run, rows in zip(found, runs, strict=True):
         assert list(map(tuple, run[:3].T.tolist())) == [rows[row] for row in run[3]] == sorted(rows)
-    for at, place in find_ranks(found, range(len(ordered))).items():
+    for at in range(len(ordered)):
+        place = find_rank(found, at)
         assert (place.record, place.below) == (ordered[at], ordered.index(ordered[at]))
         assert place.spans == [
             (bisect_left(sorted(run), place.record), bisect(sorted(run), place.record)) for run in runs

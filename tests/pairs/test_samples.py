@@ -79,12 +79,12 @@ def test_a_corpus_without_scores_is_named(tmp_path):
 
 def test_as_many_of_each_are_trained_on(tmp_path):
     there = {"score-1": 30, "score-2": 20}
-    assert sample_size(there, None, "models.en.tenths") == 20
-    assert sample_size(there, 15, "models.en.tenths") == 15
-    with pytest.raises(DataError, match=r"^models\.en\.tenths\.pairs: is 21, but score-2 has 20; write `pairs: 20`"):
-        sample_size(there, 21, "models.en.tenths")
+    assert sample_size(there, None, "models.en.deciles") == 20
+    assert sample_size(there, 15, "models.en.deciles") == 15
+    with pytest.raises(DataError, match=r"^models\.en\.deciles\.pairs: is 21, but score-2 has 20; write `pairs: 20`"):
+        sample_size(there, 21, "models.en.deciles")
     with pytest.raises(DataError, match="score-1 has no pair"):
-        sample_size({"score-1": 0}, None, "models.en.tenths")
+        sample_size({"score-1": 0}, None, "models.en.deciles")
     path = corpus(tmp_path / "one.tsv", ROWS, 2).filtered
     first_pairs(path, tmp_path / "first.tsv", 3)
     assert lines(tmp_path / "first.tsv") == lines(path)[:3]

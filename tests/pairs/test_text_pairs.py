@@ -53,7 +53,7 @@ def contents(pairs: Any, start: int, stop: int) -> tuple[Any, ...]:
 @given(
     rows=st.lists(st.tuples(SIDE, SIDE, st.integers(0, 1)), min_size=1, max_size=12),
     kind=st.sampled_from(["marked", "bare"]),
-    max_pieces=st.sampled_from([None, 1, 3]),
+    languages=st.sampled_from([["en", "fr"], ["en"]]),
     block=st.integers(1, 5),
     last_line_ends=st.booleans(),
     data=st.data(),
@@ -63,22 +63,21 @@ def test_any_part_is_what_a_store_of_the_text_holds(
     tmp_path_factory: pytest.TempPathFactory,
     rows: list[Any],
     kind: str,
-    max_pieces: int | None,
+    languages: list[str],
     block: int,
     last_line_ends: bool,
     data: st.DataObject,
 ) -> None:
     folder, model = tmp_path_factory.mktemp("text"), models / f"{kind}.model"
     mixed = write_mixed(folder / "mix.tsv", rows)
-    corpora: dict[str, Any] = {"corpus_languages": [("en", "fr"), ("en", "en")], "max_pieces": max_pieces}
-    write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["a", "b"], **corpora)
+    write_store(mixed, model, folder / "store.h5", languages=languages, corpora=["a", "b"])
     if not last_line_ends:
         mixed.write_bytes(mixed.read_bytes()[:-1])
     start = data.draw(st.integers(0, len(rows)))
     stop = data.draw(st.integers(start, len(rows)))
     with pytest.MonkeyPatch.context() as patch, Store(folder / "store.h5") as store:
         patch.setattr(psp.pairs.text_pairs, "BLOCK_PAIRS", block)
-        with TextPairs(mixed, model, ["en", "fr"], **corpora) as text:
+        with TextPairs(mixed, model, languages) as text:
             assert len(text) == len(store) == len(rows)
             assert contents(text, start, stop) == contents(store, start, stop)
             assert (text.vocab_size, text.unknown_id, text.max_pieces, text.languages, text.vocabulary_sha256) == (
@@ -142,7 +141,7 @@ def test_parts_that_are_not_there(tmp_path: Path, model: Path) -> None:
         (b"a\tb\n" * 9 + b"a\tb\xff\n" + b"a\tb\n", r"pairs\.tsv, line 10: not UTF-8 \(a byte 0xff\)"),
         (b"a\tb\xe2\x80\xa8c\n\r\tb\xff", r"pairs\.tsv, line 2: not UTF-8"),
         (b"a\tb\t0\na\tb\t0.5\n", r"pairs\.tsv, line 2: the third column is '0\.5', not the index"),
-        (b"a\tb\t0\na\tb\t2\n", r"pairs\.tsv, line 2: the third column is '2', not the index of one of the 2 corpora"),
+        (b"a\tb\t0\na\tb\tc\n", r"pairs\.tsv, line 2: the third column is 'c', not the index of a corpus"),
     ],
 )
 def test_bad_lines_are_named_before_anything_is_trained(
@@ -151,7 +150,7 @@ def test_bad_lines_are_named_before_anything_is_trained(
     monkeypatch.setattr(psp.pairs.text_pairs, "BLOCK_PAIRS", 4)
     (tmp_path / "pairs.tsv").write_bytes(content)
     with pytest.raises(DataError, match=message):
-        TextPairs(tmp_path / "pairs.tsv", model, ["en", "fr"], corpus_languages=[("en", "fr")] * 2)
+        TextPairs(tmp_path / "pairs.tsv", model, ["en", "fr"])
 
 
 def test_only_a_line_feed_ends_a_line(tmp_path: Path, model: Path) -> None:

@@ -19,14 +19,14 @@ def report(tmp_path):
         DescribedCorpus("Small.en-fr", ("en", "fr"), write_pair_file(tmp_path / "bitext.tsv", PAIRS)),
     ]
     options = {"model": "m", "pairs": 100, "ranges": [0, 0.2, 0.4, 1], "samples": 2, "sheet": 5, "seed": 1}
-    write_form(tmp_path / "sheet.tsv", describe(corpora, **options).drawn)
+    write_form(tmp_path / "sheet.tsv", describe(corpora, **options)[1])
     header, *lines = (tmp_path / "sheet.tsv").read_text().splitlines()
     sheets = []
     for name, label in (("ann", "1"), ("bob", "3")):
         filled = [f"{line.rstrip()}\t{label if place % 2 else 2}\t3" for place, line in enumerate(lines)]
         (tmp_path / f"{name}.tsv").write_text("\n".join([header, *filled]) + "\n")
         sheets.append(read_form(tmp_path / f"{name}.tsv"))
-    return describe(corpora, **options, forms=sheets).report
+    return describe(corpora, **options, forms=sheets)[0]
 
 
 def test_text_has_a_table_of_corpora_one_of_ranges_and_one_of_labels(report):

@@ -99,8 +99,6 @@ class InspectRatios(TypedDict):
 
 
 class InspectRun(TypedDict):
-    """The longest stretch of them."""
-
     line: Annotated[Positive, "its first line"]
     lines: Annotated[Positive, "how many lines it has"]
 
@@ -116,8 +114,6 @@ class InspectBlocks(TypedDict):
 
 
 class InspectWords(TypedDict):
-    """Null where there are too few pairs to learn which words match."""
-
     pairs: Annotated[Count, "pairs compared"]
     own: Annotated[Share, "share whose own target fits better than one of another pair"]
     doubtful: Annotated[Share, "share that fits no better than pairs put together at random"]
@@ -127,8 +123,6 @@ class InspectWords(TypedDict):
 
 
 class InspectSimilarity(TypedDict):
-    """Null without an encoder."""
-
     encoder: Annotated[Text, "its name"]
     pairs: Annotated[Count, "pairs embedded"]
     own: Annotated[Cosines, "cosines of pairs"]
@@ -137,8 +131,6 @@ class InspectSimilarity(TypedDict):
 
 
 class InspectPairs(TypedDict):
-    """How well the two sides match; null for text."""
-
     copies: Annotated[Share, "share of the sample with equal sides"]
     numbers: InspectNumbers
     ratios: InspectRatios

@@ -139,8 +139,6 @@ class PivotSettings(TypedDict):
 
 
 class PivotTranslations(TypedDict):
-    """Distinct translations whose cosine was computed, since others share them; null without min_cosine."""
-
     compared: Annotated[Count, "how many"]
     kept: Annotated[Count, "those whose cosine was large enough"]
 

@@ -53,8 +53,6 @@ class SpeedMissing(TypedDict):
 
 
 class SpeedProcesses(TypedDict):
-    """One process per core, each bound to its core and embedding all sentences; null on a single core."""
-
     name: Annotated[Text, "the system they run"]
     processes: Annotated[Several, "number of processes"]
     one: Annotated[SpeedFigures, "one process, while the others wait"]

@@ -48,8 +48,6 @@ class StatsSide(TypedDict):
 
 
 class StatsParses(TypedDict):
-    """Parse trees of the references."""
-
     file: Annotated[Text, "the file with the trees"]
     types: Annotated[Count, "different top two levels"]
     entropy: Annotated[Amount, "their entropy in nats"]
@@ -72,8 +70,6 @@ class StatsRange(TypedDict):
 
 
 class StatsHistogram(TypedDict):
-    """Pairs by range of scores, copies included."""
-
     below: Annotated[Count, "pairs at or below the lower end of the first range"]
     above: Annotated[Count, "pairs above the last"]
     ranges: Annotated[list[StatsRange], SOME, "the ranges"]
@@ -97,8 +93,6 @@ class StatsAgreements(TypedDict):
 
 
 class StatsLabels(TypedDict):
-    """What annotators say; null without a filled sheet."""
-
     annotators: Annotated[list[Text], "the names of their sheets"]
     ranges: Annotated[list[StatsLabelled], "as in the histogram; without scores one for all pairs"]
     agreement: Annotated[list[StatsAgreements], "of each two annotators"]

@@ -78,8 +78,6 @@ add_keywords(TrainTeacher, additionalProperties=True, required=["identity", "dim
 
 
 class InitialisedFrom(TypedDict):
-    """What init_from or init_vectors provided; null if all embeddings were drawn at random."""
-
     pieces: Annotated[Positive, "pieces of the new vocabulary"]
     taken_over: Annotated[
         Positive, "pieces whose embeddings come from the other model, or from the file of word vectors"
@@ -274,21 +272,18 @@ class TransformerReport(TrainJson):
     development: TransformerDevelopment
 
 
-class TunePoint(TypedDict):
-    name: PointName
-    settings: Point
-    score: Score
-    epoch: Annotated[Positive, "the epoch, from 1, in which the score was reached"]
-    steps: Annotated[Positive, "total mini-batches"]
-    largest_megabatch: Annotated[Positive, "mini-batches of the largest mega-batch"]
-
-
 class TuneWinner(TypedDict):
     """The point with the highest score, the first if tied; used for training if `train.tune` is true."""
 
     name: PointName
     settings: Point
     score: Score
+
+
+class TunePoint(TuneWinner):
+    epoch: Annotated[Positive, "the epoch, from 1, in which the score was reached"]
+    steps: Annotated[Positive, "total mini-batches"]
+    largest_megabatch: Annotated[Positive, "mini-batches of the largest mega-batch"]
 
 
 class TuneReport(TypedDict):

@@ -144,7 +144,7 @@ class Filter(ABC):
         return None
 
     def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
+        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Any] | None = None
     ) -> None:
         defaults = {key: setting.default for key, setting in self.declared.items() if key != "enabled"}
         for key in settings:
@@ -158,6 +158,7 @@ class Filter(ABC):
                 raise self.wrong(key, value)
         if problem := self.problem({"enabled": True, **self.settings}, languages, None):
             raise ConfigError(problem)
+        self.set_up()
 
     @abstractmethod
     def __call__(self, batch: Batch) -> list[str | None]:
@@ -165,6 +166,9 @@ class Filter(ABC):
 
         Reasons are categories shared by many pairs; they are counted, and attributed to the filter by its name.
         """
+
+    def set_up(self) -> None:  # noqa: B027  (most filters need only their settings)
+        """Make what :meth:`__call__` needs, once settings are complete and checked."""
 
     def prepare(self) -> None:  # noqa: B027  (most filters have nothing to prepare)
         """Load large resources once, before worker processes start, so that they share them."""

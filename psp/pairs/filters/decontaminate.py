@@ -50,13 +50,10 @@ class DecontaminateFilter(Filter):
         ),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Any] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
-        if resources is None or "tests" not in resources:
+    def set_up(self) -> None:
+        if "tests" not in self.resources:
             raise ConfigError("filters.decontaminate: needs the test sets' sentences, the resource 'tests'")
-        tests: Sequence[tuple[str, str, str]] = resources["tests"]
+        tests: Sequence[tuple[str, str, str]] = self.resources["tests"]
         names, first, second = (list(column) for column in zip(*tests, strict=True)) if tests else ([], [], [])
         self._sets: dict[str, str] = {}
         self._pairs: dict[tuple[str, str], str] = {}

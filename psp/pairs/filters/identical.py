@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from psp.core.settings import Setting, boolean, number
 from psp.pairs.filters.base import Batch, Filter
@@ -39,20 +38,14 @@ class IdenticalFilter(Filter):
         ),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
-        self.near = self.settings["near"]
-
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
         for row, (source, target) in enumerate(zip(batch.source, batch.target, strict=True)):
             if same(source, target):
                 reasons[row] = "identical"
-        if self.near is not None:
+        if (near := self.settings["near"]) is not None:
             for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
-                if reasons[row] is None and shared_words(source, target) >= self.near:
+                if reasons[row] is None and shared_words(source, target) >= near:
                     reasons[row] = "identical: nearly"
         return reasons
 

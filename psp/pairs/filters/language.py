@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
-from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.errors import ConfigError, DataError, from_extra
 from psp.core.settings import Setting, boolean, choice, integer, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.language_scores import LanguageScores, Suspect
@@ -183,10 +183,7 @@ class LanguageFilter(Filter):
         ),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
+    def set_up(self) -> None:
         self._identifier: str = LID if self.settings["method"] == "top" else self.settings["identifier"]
         if "lid" not in self.resources and self._identifier != SCORES:
             raise ConfigError("filters.language: needs a language identification model, the resource 'lid'")
@@ -206,7 +203,7 @@ class LanguageFilter(Filter):
             )
         lacking = next((language for language in judged if lid_label(language) not in SCORED_LABELS), None)
         evidence = settings["enabled"] and settings["method"] == "evidence"
-        if kind is not None and evidence and settings["identifier"] == SCORES and lacking:
+        if evidence and settings["identifier"] == SCORES and lacking:
             return (
                 f"filters.language.identifier is {SCORES}, which does not know {lacking!r}; write "
                 f"`language: {{identifier: {BOTH}}}` or `language: {{enabled: false}}` under filters"
@@ -244,11 +241,6 @@ class LanguageFilter(Filter):
             self.prepare()
             assert self._scores is not None
             return self._by_gap(self._scores, column, own, partner)
-        if self._identifier == SCORES:
-            raise ConfigError(
-                f"filters.language.identifier: py3langid does not know {own!r}; write `identifier: {BOTH}` or "
-                "`enabled: false` under filters.language"
-            )
         return [evidence.row for evidence in self.weigh(column, own, partner) if self._against(evidence)]
 
     def _by_gap(self, scores: LanguageScores, column: list[str], own: str, partner: str) -> list[int]:
@@ -325,10 +317,8 @@ class LanguageFilter(Filter):
         path = Path(self.resources["lid"])
         if not path.is_file():
             raise DataError("no such file; fetch fastText's lid.176.ftz", path)
-        try:
+        with from_extra("data", "language identification needs fastText"):
             import fasttext
-        except ModuleNotFoundError:
-            raise PspError("language identification needs fastText: pip install 'paraphrastic[data]'") from None
         fasttext.FastText.eprint = lambda *_: None  # versions up to 0.9.2 print a warning at each load
         try:
             model = fasttext.load_model(str(path))

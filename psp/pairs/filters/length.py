@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from psp.core.settings import Setting, boolean, choice, integer
 from psp.pairs.filters.base import SIDES, Batch, Filter
@@ -40,27 +39,22 @@ class LengthFilter(Filter):
         "max": integer(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
-        self.min, self.max = self.settings["min"], self.settings["max"]
-        self.count = word_count if self.settings["tokens"] == "spaces" else _words
-
     def __call__(self, batch: Batch) -> list[str | None]:
+        least, most = self.settings["min"], self.settings["max"]
+        size = word_count if self.settings["tokens"] == "spaces" else _words
         reasons: list[str | None] = [None] * len(batch)
         if self.settings["sides"] == "average":
             for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
-                both = self.count(source) + self.count(target)
-                if not 2 * self.min <= both <= 2 * self.max:
-                    reasons[row] = "length: average too short" if both < 2 * self.min else "length: average too long"
+                both = size(source) + size(target)
+                if not 2 * least <= both <= 2 * most:
+                    reasons[row] = "length: average too short" if both < 2 * least else "length: average too long"
             return reasons
         for side in SIDES[self.settings["sides"]]:
             too_short, too_long = f"length: {side} too short", f"length: {side} too long"
             column = batch.source_tokens if side == "source" else batch.target_tokens
-            for row, count in enumerate(map(self.count, column)):
-                if not self.min <= count <= self.max and reasons[row] is None:
-                    reasons[row] = too_short if count < self.min else too_long
+            for row, count in enumerate(map(size, column)):
+                if not least <= count <= most and reasons[row] is None:
+                    reasons[row] = too_short if count < least else too_long
         return reasons
 
 

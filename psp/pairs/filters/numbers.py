@@ -37,13 +37,7 @@ class NumbersFilter(Filter):
 
 def numbers(text: str) -> frozenset[str]:
     """The runs of decimal digits in a text, in ASCII digits: 1,000 is 1 and 000."""
-    return frozenset(run if run.isascii() else "".join(_DIGITS[digit] for digit in run) for run in _RUNS.findall(text))
-
-
-class _Digits(dict[str, str]):
-    def __missing__(self, digit: str) -> str:
-        self[digit] = str(unicodedata.decimal(digit))
-        return self[digit]
-
-
-_RUNS, _DIGITS = re.compile(r"\d+"), _Digits()
+    return frozenset(
+        run if run.isascii() else "".join(str(unicodedata.decimal(digit)) for digit in run)
+        for run in re.findall(r"\d+", text)
+    )

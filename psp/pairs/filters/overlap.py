@@ -7,8 +7,7 @@ the filter finds lines left untranslated except for a word or two.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from pathlib import Path
-from typing import Any, ClassVar
+from typing import ClassVar
 
 from psp.core.errors import PspError
 from psp.core.settings import Setting, boolean, choice, number
@@ -53,16 +52,12 @@ class OverlapFilter(Filter):
         ),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
-        self.max, self.repeated = self.settings["max"], self.settings["repeated"]
+    def set_up(self) -> None:
         self._tokenize: Tokenizer = _treebank() if self.settings["tokens"] == "treebank" else words
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
-        limit = self.max
+        limit = self.settings["max"]
         for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
             if self.overlap(source, target) > limit:
                 reasons[row] = "overlap: too high"
@@ -75,7 +70,7 @@ class OverlapFilter(Filter):
         trigrams = set(zip(one, one[1:], one[2:], strict=False))
         if trigrams.isdisjoint(zip(other, other[1:], other[2:], strict=False)):
             return 0.0
-        if self.repeated == "once":
+        if self.settings["repeated"] == "once":
             others = set(zip(other, other[1:], other[2:], strict=False))
             return len(trigrams & others) / min(len(trigrams), len(others))
         return trigram_overlap(one, other, "each")

@@ -6,7 +6,6 @@ For corpora without that column, the filter ``similarity`` computes a score.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import ConfigError
@@ -32,12 +31,6 @@ class ScoreFilter(Filter):
         "max": number(1.0, help="maximum score"),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
-        self.min, self.max = self.settings["min"], self.settings["max"]
-
     @classmethod
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
         if kind is not None and of_kind(kind).by_pair and settings["enabled"]:
@@ -52,8 +45,9 @@ class ScoreFilter(Filter):
             return []
         if batch.score is None:
             raise ConfigError(NO_SCORES)
+        least, most = self.settings["min"], self.settings["max"]
         return [
-            None if self.min <= score <= self.max else "score: too low" if score < self.min else "score: too high"
+            None if least <= score <= most else "score: too low" if score < least else "score: too high"
             for score in batch.score
         ]
 

@@ -7,7 +7,6 @@ encoder must know both languages; Dadas (2022) keeps pairs from 0.7, using parap
 from __future__ import annotations
 
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any, ClassVar
 
 import xxhash
@@ -70,11 +69,7 @@ class SimilarityFilter(Filter):
         ),
     }
 
-    def __init__(
-        self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None
-    ) -> None:
-        super().__init__(settings, languages, resources)
-        self.min, self.max = self.settings["min"], self.settings["max"]
+    def set_up(self) -> None:
         self._encoder: TextEncoder | None = None
         self._known: dict[bytes, float] = {}  # by a hash of the pair
 
@@ -95,8 +90,9 @@ class SimilarityFilter(Filter):
         return {**self.__dict__, "_encoder": None}
 
     def __call__(self, batch: Batch) -> list[str | None]:
+        least, most = self.settings["min"], self.settings["max"]
         return [
-            None if self.min <= score <= self.max else f"similarity: too {'low' if score < self.min else 'high'}"
+            None if least <= score <= most else f"similarity: too {'low' if score < least else 'high'}"
             for score in self.scores(batch)
         ]
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import heapq
 import itertools
 import logging
 import multiprocessing
-import shutil
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass
@@ -17,11 +15,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import xxhash
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, atomic_text, read_json, write_json
+from psp.core.files import append, atomic_bytes, atomic_text, read_json, write_json
 from psp.core.progress import Progress
-from psp.corpora.rows import BadRow, Row
+from psp.corpora.rows import BadRow, Row, batches
+from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
-from psp.pairs.pair_file import join_pairs, read_dropped
+from psp.pairs.pair_file import read_dropped
 from psp.text.segment import Segmenter
 from psp.text.words import clean, clean_all
 
@@ -88,22 +87,24 @@ def filter_corpus(
     job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, prepared)
     counts: Counter[str] = Counter()
     seen = kept = 0
-    samples = _Samples(sample, seed)
+    drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
     first, end = shard or (0, None)
     with (
         atomic_text(out) as out_file,
         atomic_text(dropped) as dropped_file,
         Progress(f"filtering {corpus}", "pairs") as bar,
     ):
-        for done in _in_order(job, _batches(itertools.islice(pairs, first, end), batch, first + 1), processes):
+        parts = enumerate(batches(itertools.islice(pairs, first, end), batch))
+        numbered = ((first + 1 + place * batch, rows) for place, rows in parts)
+        for done in _in_order(job, numbered, processes):
             out_file.write(done.text)
             seen += done.seen
             kept += done.kept
             for reason, row in done.dropped:
                 counts[reason] += 1
-                samples.add(reason, row)
+                drawn[reason].add(_key(row, seed), row)
             bar.add(done.seen)
-        dropped_file.writelines(samples.lines(shared=shard is None))
+        dropped_file.writelines(_lines(drawn, sample if shard is None else None))
         summary: FilterReport = {
             "format": 1,
             "corpus": corpus,
@@ -143,15 +144,14 @@ def gather(
     """
     reports: list[FilterReport] = [read_json(path) for _, path, _ in shards]
     counts = sum((Counter(one["dropped"]) for one in reports), Counter[str]())
-    samples = _Samples(sample, seed)
-    with atomic(out) as whole, atomic_text(dropped) as dropped_file:
-        with whole.open("wb") as out_file:
-            for path, _, of_shard in shards:
-                with path.open("rb") as file:
-                    shutil.copyfileobj(file, out_file, 1 << 20)
-                for reason, columns in read_dropped(of_shard):
-                    samples.add(reason, "\t".join(columns))
-        dropped_file.writelines(samples.lines())
+    drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
+    with atomic_bytes(out) as out_file, atomic_text(dropped) as dropped_file:
+        for path, _, of_shard in shards:
+            append(path, out_file)
+            for reason, columns in read_dropped(of_shard):
+                row = "\t".join(columns)
+                drawn[reason].add(_key(row, seed), row)
+        dropped_file.writelines(_lines(drawn, sample))
         summary: FilterReport = {
             **reports[0],
             "seen": sum(one["seen"] for one in reports),
@@ -220,7 +220,7 @@ class _Job:
         sides = (batch.source_tokens, batch.target_tokens) if self.prepared else (batch.source, batch.target)
         # repr is the shortest text that reads back as the same number.
         if batch.score is None:
-            text = "".join(join_pairs(zip(*sides, strict=True)))
+            text = "".join(f"{source}\t{target}\n" for source, target in zip(*sides, strict=True))
         elif batch.translation is None or not self.prepared:
             rows_out = zip(*sides, batch.score, strict=True)
             text = "".join(f"{source}\t{target}\t{score!r}\n" for source, target, score in rows_out)
@@ -248,23 +248,16 @@ def _places(rows: Rows) -> list[int]:
     return [place for place, row in enumerate(rows) if not isinstance(row, BadRow) and clean(row[0]) and clean(row[1])]
 
 
-def _batches(pairs: Iterable[Row], size: int, first: int) -> Iterator[tuple[int, Rows]]:
-    pairs = iter(pairs)
-    while rows := list(itertools.islice(pairs, size)):
-        yield first, rows
-        first += len(rows)
-
-
-def _in_order(job: _Job, batches: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
+def _in_order(job: _Job, numbered: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
     """Yield the processed batches in order; at most twice as many are in memory as there are workers."""
     if processes <= 1:
-        yield from itertools.starmap(job, batches)
+        yield from itertools.starmap(job, numbered)
         return
     # fork: other start methods import the main program again, which would run a workflow's script twice.
     pool = ProcessPoolExecutor(processes, multiprocessing.get_context("fork"), _set_job, (job,))
     try:
         waiting: deque[Future[_Done]] = deque()
-        for first, rows in batches:
+        for first, rows in numbered:
             waiting.append(pool.submit(_run_job, first, rows))
             if len(waiting) >= 2 * processes:
                 yield waiting.popleft().result()
@@ -286,52 +279,17 @@ def _run_job(first: int, rows: Rows) -> _Done:
     return _job(first, rows)
 
 
-class _Samples:
-    """A sample of the dropped rows of each reason."""
-
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed
-        self._by_reason: dict[str, _Sample] = {}
-
-    def add(self, reason: str, row: str) -> None:
-        if reason not in self._by_reason:
-            self._by_reason[reason] = _Sample(self._size, self._seed)
-        self._by_reason[reason].add(row)
-
-    def lines(self, *, shared: bool = True) -> Iterator[str]:
-        """``reason \t row \n`` of each; shared: no more of all reasons together than of one."""
-        sizes = {reason: len(sample) for reason, sample in self._by_reason.items()}
-        for reason, share in sorted((_shares(sizes, self._size) if shared else sizes).items()):
-            for row in self._by_reason[reason].first(share):
-                yield f"{reason}\t{row}\n"
+def _key(row: str, seed: int) -> bytes:
+    return xxhash.xxh3_64_digest(row.encode(), seed % 2**64)
 
 
-class _Sample:
-    """The ``size`` distinct rows with the smallest hashes: a random sample that does not depend on their order."""
-
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed % 2**64
-        self._heap: list[tuple[int, str]] = []  # (-hash, row): the next row to go is on top
-        self._held: set[int] = set()
-
-    def __len__(self) -> int:
-        return len(self._heap)
-
-    def add(self, row: str) -> None:
-        key = xxhash.xxh3_64_intdigest(row.encode(), self._seed)
-        if key in self._held:
-            return  # otherwise a row that occurs many times would push out the others
-        if len(self._heap) < self._size:
-            heapq.heappush(self._heap, (-key, row))
-            self._held.add(key)
-        elif self._heap and key < -self._heap[0][0]:
-            gone, _ = heapq.heapreplace(self._heap, (-key, row))
-            self._held.discard(-gone)
-            self._held.add(key)
-
-    def first(self, count: int) -> list[str]:
-        """Rows by ascending hash."""
-        return [row for _, row in sorted(self._heap, reverse=True)[:count]]
+def _lines(drawn: Mapping[str, HashDraw[str]], most: int | None) -> Iterator[str]:
+    """``reason \t row \n`` of the rows drawn for each reason; no more than ``most`` of all reasons together."""
+    rows = {reason: draw.items() for reason, draw in drawn.items()}
+    sizes = {reason: len(some) for reason, some in rows.items()}
+    for reason, share in sorted((sizes if most is None else _shares(sizes, most)).items()):
+        for row in rows[reason][:share]:
+            yield f"{reason}\t{row}\n"
 
 
 def _shares(counts: Mapping[str, int], total: int) -> dict[str, int]:

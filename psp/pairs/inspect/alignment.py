@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.errors import PspError
+from psp.core.errors import from_extra
 from psp.pairs.filters.language import as_identified
 from psp.pairs.inspect.reading import Sampled
 from psp.text.words import words
@@ -46,7 +46,6 @@ class Fit(NamedTuple):
         pairs: the number of pairs compared.
         own: the share whose own target fits better than an exchanged one of the same length; ties count half.
         before, after: the share that fits the target of the pair before, or after, better than its own by half.
-        scores: for each pair compared, how well its words fit, 0 to 1.
         worst: pairs that fit worst, as indices of the sample.
     """
 
@@ -54,7 +53,6 @@ class Fit(NamedTuple):
     own: float
     before: float
     after: float
-    scores: Array
     worst: list[int]
 
     @property
@@ -113,10 +111,8 @@ class AlignedWords:
     """
 
     def __init__(self, pairs: Sequence[Sampled]) -> None:
-        try:
+        with from_extra("train", "inspecting a corpus needs scipy"):
             import scipy  # noqa: F401
-        except ModuleNotFoundError:
-            raise PspError("inspecting a corpus needs scipy: pip install 'paraphrastic[train]'") from None
         self._source: dict[str, int] = {}
         self._target: dict[str, int] = {}
         self.enough = len(pairs) >= LEAST_PAIRS
@@ -158,7 +154,7 @@ class AlignedWords:
         wins = float((scores > other).mean() + (scores == other).mean() / 2)
         before, after = (float((shifted > 1.5 * scores + 0.02).mean()) for shifted in beside)
         worst = np.lexsort((np.arange(len(some)), scores - other)).tolist()
-        return Fit(len(some), wins, before, after, scores, [chosen[index] for index in worst])
+        return Fit(len(some), wins, before, after, [chosen[index] for index in worst])
 
     def _score(self, source: _Column, target: _Column, *, own: bool) -> Array:
         """For each pair, the mean over the target's words (rare ones weigh more) of the best association with one.

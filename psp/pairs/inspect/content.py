@@ -56,6 +56,7 @@ def side(texts: Sequence[str], tokens: Sequence[str], language: str, lid: Langua
     """
     kinds = Characters(texts)
     letters = [letters_by_script(text) for text in texts]
+    telling = [text for text, some in zip(texts, letters, strict=True) if sum(some.values()) >= TELLING_LETTERS]
     scripts: Counter[str] = Counter()
     for some in letters:
         scripts.update(some)
@@ -67,13 +68,9 @@ def side(texts: Sequence[str], tokens: Sequence[str], language: str, lid: Langua
         "words": np.quantile(words, QUANTILES, method="inverted_cdf").astype(int).tolist() if len(texts) else [],
         "digits": digits / max(visible, 1),
         "scripts": _shares(scripts, scripts.total()),
-        "labels": _labels([text for text, some in zip(texts, letters, strict=True) if _letters(some)], language, lid),
+        "labels": _labels(telling, language, lid),
         "vowelled": _vowelled(texts, letters),
     }
-
-
-def _letters(counts: Mapping[str, int]) -> bool:
-    return sum(counts.values()) >= TELLING_LETTERS
 
 
 def _shares(counts: Counter[str], total: int) -> list[dict[str, Any]]:

@@ -86,6 +86,14 @@ def _finding(
     return {"kind": kind, "corpus": corpus, "value": value, "limit": limit, "text": text, "samples": some}
 
 
+def _past(
+    kind: str, corpus: str, value: float, count: int, text: str, samples: Sequence[Mapping[str, Any]] = ()
+) -> Iterator[dict[str, Any]]:
+    """The finding of a figure, measured on ``count``, if it passes its threshold."""
+    if count >= LIMITS[kind].least and value > LIMITS[kind].most:
+        yield _finding(kind, corpus, value, LIMITS[kind].most, text, samples)
+
+
 def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     label, pairs = corpus["label"], corpus["rows"] - corpus["bad_rows"]
     if corpus["pairs"] is not None:
@@ -94,14 +102,12 @@ def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator
         ("bad_rows", corpus["bad_rows"], corpus["rows"], "rows have the wrong columns"),
         ("empty", corpus["empty"], pairs, "pairs have an empty side"),
     ):
-        if _passes(name, share := count / max(whole, 1), whole):
-            yield _finding(name, label, share, LIMITS[name].most, f"{count:,} of {whole:,} {words}")
-    if _passes("duplicates", corpus["duplicates"], pairs):
-        yield _finding(
-            "duplicates", label, corpus["duplicates"], LIMITS["duplicates"].most,
-            f"{_percent(corpus['duplicates'])} of the pairs are duplicates; they are removed, and "
-            f"{pairs * (1 - corpus['duplicates']):,.0f} of {pairs:,} are left",
-        )  # fmt: skip
+        yield from _past(name, label, count / max(whole, 1), whole, f"{count:,} of {whole:,} {words}")
+    yield from _past(
+        "duplicates", label, corpus["duplicates"], pairs,
+        f"{_percent(corpus['duplicates'])} of the pairs are duplicates; they are removed, and "
+        f"{pairs * (1 - corpus['duplicates']):,.0f} of {pairs:,} are left",
+    )  # fmt: skip
     yield from _languages(corpus)
     for judge in corpus["filters"]:
         if judge["name"] == "language" and _exchanged(corpus):
@@ -120,11 +126,10 @@ def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator
         if other is not corpus and one["vowelled"] is not None
     ]  # fmt: skip
     for name, one in zip(("source", "target"), corpus["sides"], strict=False):
-        least = LIMITS["vowels"].least
-        if one["vowelled"] is not None and corpus["sampled"] >= least and _passes("vowels", one["vowelled"], least):
+        if one["vowelled"] is not None:
             rest = f", in the other corpora {_percent(max(others))} at most" if others else ""
-            yield _finding(
-                "vowels", label, one["vowelled"], LIMITS["vowels"].most,
+            yield from _past(
+                "vowels", label, one["vowelled"], corpus["sampled"],
                 f"{_percent(one['vowelled'])} of the {name} texts are written with vowel marks{rest}: to a "
                 "tokenizer, their words differ from those of ordinary text, and encoders that score pairs misjudge "
                 "them (such pairs may be correct all the same)",
@@ -134,61 +139,55 @@ def _of_corpus(corpus: Mapping[str, Any], report: Mapping[str, Any]) -> Iterator
 
 def _alignment(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
     label, pairs = corpus["label"], corpus["pairs"]
-    words = pairs["words"]
-    if words is not None and _passes("words", words["doubtful"], words["pairs"]):
-        yield _finding(
-            "words", label, words["doubtful"], LIMITS["words"].most,
+    if (words := pairs["words"]) is not None:
+        yield from _past(
+            "words", label, words["doubtful"], words["pairs"],
             f"in {_percent(words['doubtful'])} of the pairs, the words of the two sides match no better than those of "
             "random pairs: they are probably not translations; leave the corpus out, or align it again",
             words["worst"],
         )  # fmt: skip
-    place = "before" if words is not None and words["before"] > words["after"] else "after"
-    if words is not None and _passes("beside", words[place], words["pairs"]):
-        yield _finding(
-            "beside", label, words[place], LIMITS["beside"].most,
+        place = "before" if words["before"] > words["after"] else "after"
+        yield from _past(
+            "beside", label, words[place], words["pairs"],
             f"in {_percent(words[place])} of the pairs, the words of the source fit the target of the line {place} far "
             "better than their own: one side seems to be shifted by a line, from some point on",
             words["worst"],
         )  # fmt: skip
     ratio = pairs["ratios"]
-    if _passes("ratio", ratio["beyond"], ratio["pairs"]):
-        most = math.ceil(3 * max(ratio["usual"], 1 / ratio["usual"]))
-        repeated = max(corpus["sides"], key=lambda side: side["repeated"])["repeated"]
-        again = f"; in {_percent(repeated)} a side is that of the pair before, repeated" if repeated > 0.02 else ""
-        yield _finding(
-            "ratio", label, ratio["beyond"], LIMITS["ratio"].most,
-            f"{_percent(ratio['beyond'])} of the pairs have a side three times as long as usual beside the other"
-            f"{again}: passages beside a part of them. `filters: {{ratio: {{characters: {most}}}}}` would leave out "
-            "the worst",
-            ratio["samples"],
-        )  # fmt: skip
+    most = math.ceil(3 * max(ratio["usual"], 1 / ratio["usual"]))
+    repeated = max(corpus["sides"], key=lambda side: side["repeated"])["repeated"]
+    again = f"; in {_percent(repeated)} a side is that of the pair before, repeated" if repeated > 0.02 else ""
+    yield from _past(
+        "ratio", label, ratio["beyond"], ratio["pairs"],
+        f"{_percent(ratio['beyond'])} of the pairs have a side three times as long as usual beside the other"
+        f"{again}: passages beside a part of them. `filters: {{ratio: {{characters: {most}}}}}` would leave out "
+        "the worst",
+        ratio["samples"],
+    )  # fmt: skip
     blocks = pairs["blocks"]
-    if blocks["count"] and _passes("blocks", blocks["off"] / blocks["count"], blocks["count"]):
-        run, move = blocks["run"], max(blocks["moves"].items(), key=lambda item: (item[1], item[0]))[0]
-        yield _finding(
-            "blocks", label, blocks["off"] / blocks["count"], LIMITS["blocks"].most,
+    if run := blocks["run"]:
+        move = abs(int(max(blocks["moves"].items(), key=lambda item: (item[1], item[0]))[0]))
+        yield from _past(
+            "blocks", label, blocks["off"] / blocks["count"], blocks["count"],
             f"in {blocks['off']:,} of {blocks['count']:,} blocks of 50 lines, the lengths of the sides fit better when "
-            f"the target is moved, most often by {abs(int(move))} line{'s' if abs(int(move)) > 1 else ''}; the longest "
-            f"such stretch has {run['lines']:,} lines from line {run['line']:,} on: there a side is shifted, or lines "
-            "were joined",
+            f"the target is moved, most often by {move} line{'s' if move > 1 else ''}; the longest such stretch has "
+            f"{run['lines']:,} lines from line {run['line']:,} on: there a side is shifted, or lines were joined",
             blocks["samples"],
         )  # fmt: skip
     numbers = pairs["numbers"]
-    if numbers["same"] is not None and _passes("numbers", 1 - numbers["same"], numbers["pairs"]):
-        yield _finding(
-            "numbers", label, 1 - numbers["same"], LIMITS["numbers"].most,
+    if numbers["same"] is not None:
+        yield from _past(
+            "numbers", label, 1 - numbers["same"], numbers["pairs"],
             f"of the pairs with numbers on both sides, {_percent(1 - numbers['same'])} have different ones; in "
             "translations, most are the same",
         )  # fmt: skip
-    if _passes("copies", pairs["copies"], corpus["sampled"]):
-        yield _finding(
-            "copies", label, pairs["copies"], LIMITS["copies"].most,
-            f"{_percent(pairs['copies'])} of the pairs are copies: both sides are the same text",
-        )  # fmt: skip
-    similar = pairs["similarity"]
-    if similar is not None and _passes("similarity", similar["alike"], similar["pairs"]):
-        yield _finding(
-            "similarity", label, similar["alike"], LIMITS["similarity"].most,
+    yield from _past(
+        "copies", label, pairs["copies"], corpus["sampled"],
+        f"{_percent(pairs['copies'])} of the pairs are copies: both sides are the same text",
+    )  # fmt: skip
+    if (similar := pairs["similarity"]) is not None:
+        yield from _past(
+            "similarity", label, similar["alike"], similar["pairs"],
             f"{similar['encoder']} finds {_percent(similar['alike'])} of the pairs no more similar than random "
             f"ones (median cosine {similar['own'][2]:.2f}): they are not translations, or it cannot read this text",
         )  # fmt: skip
@@ -224,14 +223,14 @@ def _languages(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
         return  # lid.176's first label says little about languages that it knows badly; what the filter drops counts
     for name, one in zip(("source", "target"), corpus["sides"], strict=False):
         labels = one["labels"]
-        if labels["own"] is None or not _passes("language", 1 - labels["own"], labels["texts"]):
-            continue
-        yield _finding(
-            "language", corpus["label"], 1 - labels["own"], LIMITS["language"].most,
-            f"lid.176 takes {_percent(labels['own'])} of the longer {name} texts for {_named(one['language'])}, and "
-            f"the others for {_found(labels)}: is `{one['language']}` the right code, and the corpus in that language?",
-            corpus["samples"],
-        )  # fmt: skip
+        if labels["own"] is not None:
+            yield from _past(
+                "language", corpus["label"], 1 - labels["own"], labels["texts"],
+                f"lid.176 takes {_percent(labels['own'])} of the longer {name} texts for {_named(one['language'])}, "
+                f"and the others for {_found(labels)}: is `{one['language']}` the right code, and the corpus in that "
+                "language?",
+                corpus["samples"],
+            )  # fmt: skip
 
 
 def _labels(report: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
@@ -267,10 +266,6 @@ def _tests(corpus: Mapping[str, Any]) -> Iterator[dict[str, Any]]:
             f"sentences of test sets are among the pairs, and no filter drops them: {named}{more}; scores on them "
             "will be too high. Write `filters: {decontaminate: {enabled: true}}`, with the set among its `sets`",
         )  # fmt: skip
-
-
-def _passes(kind: str, value: float, count: int) -> bool:
-    return count >= LIMITS[kind].least and value > LIMITS[kind].most
 
 
 def _percent(share: float) -> str:

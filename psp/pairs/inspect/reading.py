@@ -9,7 +9,7 @@ from __future__ import annotations
 import itertools
 import math
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -18,7 +18,8 @@ import numpy.typing as npt
 import xxhash
 
 from psp.core.progress import Progress
-from psp.corpora.rows import BadRow, Row
+from psp.corpora.rows import BadRow, Row, batches
+from psp.pairs.draw import HashDraw
 from psp.text.keys import KeyFinder, normalised_keys
 from psp.text.words import clean_all
 
@@ -51,44 +52,6 @@ class Sampled:
     score: float | None = None
 
 
-class RowSample:
-    """The rows with the smallest hashes of their numbers: any row is as likely as any other, copies included.
-
-    Args:
-        size: rows to keep.
-        seed: the same seed and rows give the same sample.
-    """
-
-    def __init__(self, size: int, seed: int) -> None:
-        self._size, self._seed = size, seed % HASHES
-        self._limit = HASHES
-        self._held: list[tuple[int, Sampled]] = []
-
-    def wanted(self, rows: Iterable[int]) -> Iterator[tuple[int, int, int]]:
-        """Yield place, number and hash of the rows that may belong to the sample."""
-        for place, row in enumerate(rows):
-            digest = xxhash.xxh3_64_intdigest(row.to_bytes(8, "little"), self._seed)
-            if digest < self._limit:
-                yield place, row, digest
-
-    def add(self, digest: int, pair: Sampled) -> None:
-        """Keep a row, until enough with smaller hashes have come."""
-        self._held.append((digest, pair))
-        if len(self._held) >= 2 * self._size:
-            self._cut()
-
-    def _cut(self) -> None:
-        self._held.sort(key=lambda item: (item[0], item[1].row))
-        del self._held[self._size :]
-        if len(self._held) == self._size:
-            self._limit = self._held[-1][0]
-
-    def pairs(self) -> list[Sampled]:
-        """The sample, in random order."""
-        self._cut()
-        return [pair for _, pair in self._held]
-
-
 class Duplicates:
     """Counts the share of texts that an earlier one equals, ignoring case."""
 
@@ -106,13 +69,8 @@ class Duplicates:
             self._counts = Counter({digest: count for digest, count in self._counts.items() if digest < self._limit})
 
     @property
-    def exact(self) -> bool:
-        """Whether all texts were counted."""
-        return self._limit == HASHES
-
-    @property
     def share(self) -> float:
-        """The share, 0 to 1; an estimate unless :attr:`exact`."""
+        """The share, 0 to 1; an estimate if there are more than ``most`` distinct texts."""
         return 1 - len(self._counts) / self._counts.total() if self._counts else 0.0
 
 
@@ -181,7 +139,7 @@ def _standard(values: npt.NDArray[np.float64]) -> tuple[npt.NDArray[np.float64],
 
 
 class TestSentences:
-    """Counts the sentences of test sets among pairs, as the filter ``decontaminate`` finds them.
+    """The sentences of test sets, by their keys.
 
     Args:
         tests: the name of the set, and the two sentences of each of its pairs (empty for none).
@@ -190,29 +148,25 @@ class TestSentences:
     __test__ = False  # not a test class of pytest
 
     def __init__(self, tests: Sequence[tuple[str, str, str]]) -> None:
-        self._sets: dict[str, set[str]] = {}
-        self._names: dict[str, list[str]] = {}
+        self.sets: dict[str, set[str]] = {}
+        self.names: dict[str, list[str]] = {}
         columns = [list(column) for column in zip(*tests, strict=True)] if tests else [[], [], []]
         for side in (1, 2):
             for name, key in zip(columns[0], normalised_keys(columns[side]), strict=True):
-                keys = self._sets.setdefault(name, set())
+                keys = self.sets.setdefault(name, set())
                 if key and key not in keys:
                     keys.add(key)
-                    self._names.setdefault(key, []).append(name)
-        self._finder = KeyFinder(self._names)
-
-    def counter(self) -> TestCounter:
-        """A counter for one corpus."""
-        return TestCounter(self._sets, self._names, self._finder)
+                    self.names.setdefault(key, []).append(name)
+        self.finder = KeyFinder(self.names)
 
 
 class TestCounter:
-    """The findings of :class:`TestSentences` in one corpus."""
+    """Counts these sentences among the pairs of one corpus, as the filter ``decontaminate`` finds them."""
 
     __test__ = False
 
-    def __init__(self, sets: Mapping[str, set[str]], names: Mapping[str, list[str]], finder: KeyFinder) -> None:
-        self._sets, self._names, self._finder = sets, names, finder
+    def __init__(self, sentences: TestSentences) -> None:
+        self._tests = sentences
         self._found: set[str] = set()
         self._pairs: Counter[str] = Counter()
 
@@ -220,18 +174,18 @@ class TestCounter:
         """Look through the sides of some pairs."""
         keys: dict[int, set[str]] = {}
         for column in columns:
-            for row, key in self._finder.find(column):
+            for row, key in self._tests.finder.find(column):
                 keys.setdefault(row, set()).add(key)
         for sentences in keys.values():
             self._found |= sentences
-            self._pairs.update({name for key in sentences for name in self._names[key]})
+            self._pairs.update({name for key in sentences for name in self._tests.names[key]})
 
     def result(self) -> list[dict[str, Any]]:
         """For each set its distinct ``sentences``, those ``found``, and the corpus's ``pairs`` with one."""
-        counts = Counter(name for key in self._found for name in self._names[key])
+        counts = Counter(name for key in self._found for name in self._tests.names[key])
         return [
             {"set": name, "sentences": len(keys), "found": counts[name], "pairs": self._pairs[name]}
-            for name, keys in self._sets.items()
+            for name, keys in self._tests.sets.items()
         ]
 
 
@@ -312,58 +266,32 @@ def read(
     Raises:
         DataError: from the reader.
     """
-    counts, sample = ReadCounts(), RowSample(size, seed)
-    before, held, number = ("", ""), None, 0
+    counts, sample = ReadCounts(), HashDraw[Sampled](size)
+    before, number, held = ("", ""), 0, list[Any]()
     with Progress(f"reading {what}", "pairs") as bar:
-        for some in _batches(rows):
+        for some in itertools.chain(batches(rows, BATCH), [[]]):  # the empty one is the end
+            good = [*held, *(row for row in some if not isinstance(row, BadRow))]
             counts.rows += len(some)
-            good: list[Any] = [row for row in some if not isinstance(row, BadRow)]
-            counts.bad_rows += len(some) - len(good)
+            counts.bad_rows += len(some) - (len(good) - len(held))
             bar.add(len(some))
-            if held is not None:  # the row after it was not read yet
-                good.insert(0, held)
-            if not good:
+            end = len(good) - bool(some)  # the row after the last one is not read yet
+            held = good[max(end, 0) :]
+            if end < 1:
                 continue
-            held = good[-1]
-            before, number = _take(counts, sample, good, number, before, last=False, tests=tests)
-        if held is not None:
-            _take(counts, sample, [held], number, before, last=True, tests=tests)
-    return counts, sample.pairs()
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    rows = iter(rows)
-    while some := list(itertools.islice(rows, BATCH)):
-        yield some
-
-
-def _take(
-    counts: ReadCounts,
-    sample: RowSample,
-    rows: list[Any],
-    number: int,
-    before: tuple[str, str],
-    *,
-    last: bool,
-    tests: TestCounter | None,
-) -> tuple[tuple[str, str], int]:
-    """Count rows and sample from them, all but the last one, unless it is the corpus's last.
-
-    Returns:
-        The last row taken, and the number of rows taken so far.
-    """
-    source, target = clean_all([row[0] for row in rows]), clean_all([row[1] for row in rows])
-    end = len(rows) if last else len(rows) - 1
-    for place, row, digest in sample.wanted(range(number, number + end)):
-        beside = target[place - 1] if place else before[1], target[place + 1] if place + 1 < len(target) else ""
-        score = rows[place][2] if len(rows[place]) > 2 else None
-        sample.add(digest, Sampled(row + 1, source[place], target[place], *beside, score))
-    if not end:
-        return before, number
-    _count(counts, source[:end], target[:end], before)
-    if tests is not None:
-        tests.add(source[:end], target[:end])
-    return (source[end - 1], target[end - 1]), number + end
+            source, target = clean_all([row[0] for row in good]), clean_all([row[1] for row in good])
+            for place, row in enumerate(range(number, number + end)):
+                # By the hash of its number: any row is as likely as any other, copies included.
+                digits = row.to_bytes(8, "big")
+                if sample.wants(key := xxhash.xxh3_64_digest(digits[::-1], seed % HASHES) + digits):
+                    above = target[place - 1] if place else before[1]
+                    below = target[place + 1] if place + 1 < len(target) else ""
+                    score = good[place][2] if len(good[place]) > 2 else None
+                    sample.add(key, Sampled(row + 1, source[place], target[place], above, below, score))
+            _count(counts, source[:end], target[:end], before)
+            if tests is not None:
+                tests.add(source[:end], target[:end])
+            before, number = (source[end - 1], target[end - 1]), number + end
+    return counts, sample.items()
 
 
 def _count(counts: ReadCounts, source: list[str], target: list[str], before: tuple[str, str]) -> None:

@@ -14,7 +14,7 @@ from psp.corpora.kinds import of_kind
 from psp.pairs.filters.language import LanguageFilter
 from psp.pairs.inspect import content, findings
 from psp.pairs.inspect.alignment import AlignedWords, Fit
-from psp.pairs.inspect.reading import ReadCounts, Sampled, TestSentences, read
+from psp.pairs.inspect.reading import ReadCounts, Sampled, TestCounter, TestSentences, read
 from psp.text.segment import Segmenter
 
 if TYPE_CHECKING:
@@ -78,7 +78,7 @@ def inspect(
     sentences = TestSentences([test for some in tests.values() for test in some])
     looked_at: list[_LookedAt] = []
     for corpus in corpora:
-        counter = sentences.counter()
+        counter = TestCounter(sentences)
         rows = open_corpus(
             corpus.kind, corpus.file, corpus.opus, corpus.names, max_bad_rows=corpus.filters["max_bad_rows"]
         )
@@ -210,19 +210,10 @@ def _pairs(
             "run": {"line": line, "lines": lines} if lines else None,
             "samples": list(map(content.beside, inside[: content.SHOWN])),
         },
-        "words": _words(fit, sample),
+        "words": fit
+        and {
+            **{name: getattr(fit, name) for name in ("pairs", "own", "doubtful", "before", "after")},
+            "worst": [content.beside(sample[index]) for index in fit.worst[: content.SHOWN]],
+        },
         "similarity": similarity,
-    }
-
-
-def _words(fit: Fit | None, sample: Sequence[Sampled]) -> dict[str, Any] | None:
-    if fit is None:
-        return None
-    return {
-        "pairs": fit.pairs,
-        "own": fit.own,
-        "doubtful": fit.doubtful,
-        "before": fit.before,
-        "after": fit.after,
-        "worst": [content.beside(sample[index]) for index in fit.worst[: content.SHOWN]],
     }

@@ -23,12 +23,11 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.files import atomic
+from psp.core.files import atomic_text, folder_beside
 from psp.core.progress import Progress
 from psp.pairs.lexicon import pmi, products
 from psp.pairs.lexicon.pmi import Counts, Floats, JointCounts
 from psp.pairs.lexicon.sentences import LexiconLimits, Sentences, SentenceSource, vocabularies
-from psp.pairs.pair_file import folder_beside
 from psp.pairs.vocabulary import MOST_IN_MEMORY
 
 log = logging.getLogger(__name__)
@@ -128,8 +127,12 @@ def make_lexicon(
         sentences.encoded()
         known, numbers = _numbers(sentences, questions)
         entries = _Entries(folder / "entries", sentences, settings["smoothing"])
-        counter = _counter(sentences, settings["min_count"], numbers, paraphrases, most_products, sizes)
-        *_, answer = _passed_on(counter, entries)
+        of_known = (numbers[0][known], numbers[1][known])
+        counter = _counter(sentences, settings["min_count"], of_known, paraphrases, most_products, sizes)
+        answer = next(counter)
+        for joint in counter:  # the last one answers the questions
+            entries.add(answer)
+            answer = joint
         if not entries.total:
             raise ConfigError(
                 f"lexicon.min_count is {settings['min_count']}, but no two words occur together that often in the "
@@ -143,7 +146,11 @@ def make_lexicon(
         "entries": entries.total,
     }
     log.info("%d pairs, %d entries", sentences.pairs, entries.total)
-    return summary, PairCounts(_none_of_unknown(answer, known), known, sentences.frequency, sentences.pairs)
+    across, within = np.zeros(len(known), np.int64), np.zeros((2, len(known)), np.int64)
+    across[known] = answer.across
+    within[:, known] = 0 if answer.within is None else answer.within
+    joint = JointCounts(*numbers, across, within if paraphrases else None)
+    return summary, PairCounts(joint, known, sentences.frequency, sentences.pairs)
 
 
 def _numbers(
@@ -156,11 +163,6 @@ def _numbers(
     ]
     known = (sides[0] >= 0) & (sides[1] >= 0)
     return known, (np.where(known, sides[0], 0), np.where(known, sides[1], 0))
-
-
-def _none_of_unknown(joint: JointCounts, known: npt.NDArray[np.bool_]) -> JointCounts:
-    within = None if joint.within is None else joint.within * known
-    return JointCounts(joint.first, joint.second, joint.across * known, within)
 
 
 def _counter(
@@ -181,15 +183,6 @@ def _counter(
             "a part of them"
         ) from None
     return shards.count(sentences, least, numbers, symmetric=symmetric, **sizes)
-
-
-def _passed_on(counter: Iterator[JointCounts], entries: _Entries) -> Iterator[JointCounts]:
-    """Pass all but the last on to the entries."""
-    before = next(counter)
-    for joint in counter:
-        entries.add(before)
-        before = joint
-    yield before
 
 
 class _Entries:
@@ -227,7 +220,7 @@ class _Entries:
     def write(self, out: Path) -> None:
         """Write all entries, those with the highest value first."""
         names = ["u", "v", "count", "cross", *(["adjusted"] if self._adjusted else [])]
-        with atomic(out) as temporary, temporary.open("w", encoding="utf-8", newline="\n") as file:
+        with atomic_text(out) as file:
             file.write("\t".join(names) + "\n")
             with Progress("lexicon: writing", "entries", self.total) as bar:
                 for some in self._sorted():

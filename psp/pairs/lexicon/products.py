@@ -27,16 +27,8 @@ def count(sentences: Sentences, least: int, asked: tuple[Counts, Counts], *, sym
         asked: numbers of words, int64 (n,): the first and the second of each requested pair.
         symmetric: the pairs are paraphrases. Each pair of two different words comes once then, the larger number first.
     """
-    import scipy.sparse
-
     (block,) = sentences.blocks(max(1, sentences.pairs))
-
-    def matrix(ids: Any, ends: Any, words: int) -> Any:
-        # Counts fit: they are below 2**25.
-        return scipy.sparse.csr_matrix((np.ones(len(ids), np.int32), ids, ends), (len(ends) - 1, words))
-
-    one = matrix(block.first, block.first_ends, len(sentences.words[0]))
-    other = matrix(block.second, block.second_ends, len(sentences.words[1]))
+    one, other = block.matrices(sentences.words)
     across = (one.T @ other).tocsr()
     insides = []
     if symmetric:

@@ -65,6 +65,17 @@ class SentenceBlock(NamedTuple):
     second: Ids
     second_ends: Counts
 
+    def matrices(self, words: Sequence[Sequence[str]]) -> list[Any]:
+        """Its sides as sparse matrices of ones: a row for each sentence, a column for each of its side's words."""
+        import scipy.sparse
+
+        sides = zip((self.first, self.second), (self.first_ends, self.second_ends), words, strict=True)
+        # Sums of ones fit: there are fewer than 2**31 in a block.
+        return [
+            scipy.sparse.csr_matrix((np.ones(len(ids), np.int32), ids, ends), (len(ends) - 1, len(known)))
+            for ids, ends, known in sides
+        ]
+
 
 def read(source: SentenceSource, limits: LexiconLimits) -> Iterator[tuple[list[str], list[str], int]]:
     """Yield both sides of a corpus, lower-cased, in blocks, and how many of the block's pairs had too low a score.

@@ -84,9 +84,11 @@ def count(
     del work
     yield from _joined(shards, sentences, symmetric, most_kept, block_pairs)
     wanted = _keys(*asked, symmetric=symmetric)
-    across = _across(wanted, sentences, symmetric, block_pairs)
-    if symmetric:
-        across[asked[0] == asked[1]] *= 2  # counted once where both sides hold the word, which is so in both orders
+    across = np.zeros(len(wanted), np.int64)
+    for block in sentences.blocks(block_pairs) if len(wanted) else ():
+        one, other = block.matrices(sentences.words)
+        for first, second in (asked, asked[::-1]) if symmetric else (asked,):
+            across += np.asarray(one[:, first].multiply(other[:, second]).sum(axis=0)).ravel()
     yield JointCounts(*asked, across, _within(wanted, sentences, block_pairs) if symmetric else None)
 
 
@@ -174,18 +176,13 @@ class _Asked:
     """A table of the pairs of words that are looked for."""
 
     def __init__(self, keys: Keys, rows: int) -> None:
-        self._distinct, self._places = np.unique(keys, return_inverse=True)
-        self.table = np.full(1 << (2 * len(self._distinct) + 1).bit_length(), _EMPTY)
+        distinct, self.places = np.unique(keys, return_inverse=True)
+        self.table = np.full(1 << (2 * len(distinct) + 1).bit_length(), _EMPTY)
         self.numbers = np.zeros(len(self.table), np.uint32)
-        _place(self._distinct, np.arange(len(self._distinct), dtype=np.uint32), self.table, self.numbers)
+        _place(distinct, np.arange(len(distinct), dtype=np.uint32), self.table, self.numbers)
         self.rows = np.zeros(rows, np.bool_)
-        self.rows[(self._distinct >> _HALF).astype(np.int64)] = True
-        self.found = np.zeros((2, len(self._distinct)), np.int64)
-
-    def of_all(self) -> Counts:
-        """The counts found, int64 (2, keys)."""
-        counts: Counts = self.found[:, self._places]
-        return counts
+        self.rows[(distinct >> _HALF).astype(np.int64)] = True
+        self.found = np.zeros((2, len(distinct)), np.int64)
 
 
 def _within(keys: Keys, sentences: Sentences, block_pairs: int) -> Counts:
@@ -197,16 +194,8 @@ def _within(keys: Keys, sentences: Sentences, block_pairs: int) -> Counts:
                 for ids, ends, counts in zip(block[::2], block[1::2], asked.found, strict=True):
                     _inside(ids, ends, asked.rows, asked.table, asked.numbers, counts)
                 bar.add(len(block.first_ends) - 1)
-    return asked.of_all()
-
-
-def _across(keys: Keys, sentences: Sentences, symmetric: bool, block_pairs: int) -> Counts:
-    """Count certain pairs of words across the sides, however rare they are: int64 (pairs,)."""
-    asked = _Asked(keys, len(sentences.words[0]))
-    if len(keys):
-        for block in sentences.blocks(block_pairs):
-            _between(*block, symmetric, asked.rows, asked.table, asked.numbers, asked.found[0])
-    return asked.of_all()[0]
+    found: Counts = asked.found[:, asked.places]
+    return found
 
 
 # Code that runs for each pair of words is inlined by hand: numba (0.68) counts references to the arrays of a
@@ -335,29 +324,3 @@ def _inside(ids, ends, rows, table, numbers, counts):  # type: ignore[no-untyped
                     slot = (slot + 1) & (len(table) - 1)
                 if table[slot] == key:
                     counts[numbers[slot]] += 1
-
-
-@compiled(parallel=False)
-def _between(first, first_ends, second, second_ends, symmetric, rows, table, numbers, counts):  # type: ignore[no-untyped-def]  # fmt: skip
-    """Add the pairs of sentences that hold the words of a pair on their two sides."""
-    for pair in range(len(first_ends) - 1):
-        for order in range(1 + symmetric):
-            ids, others = first, second
-            a, b, c, d = first_ends[pair], first_ends[pair + 1], second_ends[pair], second_ends[pair + 1]
-            if order == 1:
-                ids, others = second, first
-                a, b, c, d = c, d, a, b
-            for place in range(a, b):
-                row = ids[place]
-                if not rows[row]:
-                    continue
-                for at in range(c, d):
-                    other = others[at]
-                    if symmetric and (other > row or (other == row and order == 1)):
-                        break
-                    key = (np.uint64(row) << _HALF) | np.uint64(other)
-                    slot = np.int64(((key * _ODD) >> _HALF) & np.uint64(len(table) - 1))
-                    while table[slot] != key and table[slot] != _EMPTY:
-                        slot = (slot + 1) & (len(table) - 1)
-                    if table[slot] == key:
-                        counts[numbers[slot]] += 1

@@ -66,23 +66,15 @@ class MeasuredSentences:
 
     Attributes:
         types: the distinct words.
+        lengths: words of each sentence.
+        tokens: all words.
     """
 
     def __init__(self, tokens: Sequence[Sequence[str]]) -> None:
         ids: defaultdict[str, int] = defaultdict(itertools.count().__next__)
         self._ids = np.fromiter(map(ids.__getitem__, itertools.chain.from_iterable(tokens)), np.int32)
-        self._lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
-        self.types = list(ids)
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Words of each sentence."""
-        return self._lengths
-
-    @property
-    def tokens(self) -> int:
-        """All words."""
-        return len(self._ids)
+        self.lengths = np.fromiter(map(len, tokens), np.int64, len(tokens))
+        self.types, self.tokens = list(ids), len(self._ids)
 
     def entropy(self) -> float:
         """The unigram entropy in nats."""
@@ -90,7 +82,7 @@ class MeasuredSentences:
 
     def frequencies(self) -> npt.NDArray[np.int64]:
         """The number of sentences that hold each type."""
-        sentence = np.repeat(np.arange(len(self._lengths)), self._lengths)
+        sentence = np.repeat(np.arange(len(self.lengths)), self.lengths)
         # Sorted here, since recent versions of np.unique hash, which took seconds for 2.2 million of these.
         held = np.sort(sentence * len(self.types) + self._ids)
         once = held[np.diff(held, prepend=-1) > 0]
@@ -103,15 +95,15 @@ class MeasuredSentences:
             others: where the frequencies come from; None for these sentences themselves.
         """
         if others is None:
-            total, counts = len(self._lengths), self.frequencies()
+            total, counts = len(self.lengths), self.frequencies()
         else:
             total = others.sentences
             counts = np.array([max(others.counts.get(word, 1), 1) for word in self.types], np.int64)
         idf = np.log(total / counts)[self._ids]
-        ends = np.cumsum(self._lengths)
+        ends = np.cumsum(self.lengths)
         sums = np.diff(np.concatenate([[0.0], np.cumsum(idf)])[np.concatenate([[0], ends])])
-        held = self._lengths > 0
-        return sums[held] / self._lengths[held]
+        held = self.lengths > 0
+        return sums[held] / self.lengths[held]
 
 
 def frequencies_of(path: Path, wanted: frozenset[str], segmenter: Segmenter | None = None) -> Frequencies:

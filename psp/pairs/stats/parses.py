@@ -3,26 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
 from pathlib import Path
 
 from psp.core.errors import DataError
-from psp.corpora.local import lines_of
 
 _NOT_BRACKETS = re.compile(r"[^()]+")
 _NODES = re.compile(r"([()])\s*([^\s()]*)")
 #: Labels of a node above the sentence, as parsers and treebanks write it.
 _ABOVE = frozenset({"", "ROOT", "TOP", "S1"})
 _FUNCTION = re.compile(r"(?<=.)[-=].*")
-
-
-def read_trees(path: Path | str) -> Iterator[str]:
-    """Yield the lines of a file of trees, plain or packed (.gz, .zst, .zip), without checking them.
-
-    Raises:
-        DataError: the file cannot be read, or is not UTF-8.
-    """
-    return (line.strip() for line in lines_of(path))
 
 
 def check_tree(tree: str, path: Path | str, line: int) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -11,9 +11,9 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
+from psp.corpora.local import read_file
 from psp.pairs.stats.annotation_form import AnnotationForm, check_rows, counts
 from psp.pairs.stats.measures import (
-    Frequencies,
     MeasuredSentences,
     Values,
     entropy,
@@ -23,7 +23,7 @@ from psp.pairs.stats.measures import (
     side,
     tokens_of,
 )
-from psp.pairs.stats.sample import Pair, Reading, pairs_of, range_of, read
+from psp.pairs.stats.sample import Pair, Reading, range_of, read, written
 from psp.text.segment import Segmenter
 
 #: Why a figure is missing.
@@ -41,7 +41,7 @@ class DescribedCorpus:
         label: its name.
         languages: of its sides, equal for paraphrases; None if not given: it then holds paraphrases.
         file: a pair file.
-        own: it is a user's own, as in :func:`psp.pairs.stats.sample.pairs_of`.
+        own: it is a user's own, which may be packed and may have bad rows; otherwise one of the workflow.
         text: it holds sentences, each paired with itself.
         parses: a file with a tree for the reference of each line.
     """
@@ -59,19 +59,6 @@ class DescribedCorpus:
         return self.languages is None or self.languages[0] == self.languages[1]
 
 
-@dataclass(frozen=True)
-class Stats:
-    """The result of :func:`describe`.
-
-    Attributes:
-        report: what schema ``stats`` describes.
-        drawn: the pairs for annotators.
-    """
-
-    report: dict[str, Any]
-    drawn: list[Pair]
-
-
 def describe(
     corpora: Sequence[DescribedCorpus],
     *,
@@ -81,11 +68,11 @@ def describe(
     samples: int,
     sheet: int,
     seed: int,
-    idf_from: Sequence[Path | None] | Mapping[str, Path] = (),
+    idf_from: Mapping[str, Path] | None = None,
     forms: Sequence[AnnotationForm] = (),
     segmenters: Mapping[str, Segmenter] | None = None,
     by_range: bool = False,
-) -> Stats:
+) -> tuple[dict[str, Any], list[Pair]]:
     """Measure corpora, independent of the order of their pairs.
 
     Args:
@@ -96,20 +83,26 @@ def describe(
         samples: pairs of each range in the report.
         sheet: pairs of each range for annotators.
         seed: seed of the draws.
-        idf_from: files of sentences to take the IDF from: by language, or for the two sides (one file is for both).
+        idf_from: files of sentences to take the IDF from, by language; for sides without one, by an empty text.
         forms: filled ones.
         segmenters: by language, of text that is not segmented yet.
         by_range: ranges were requested, so a corpus without scores is an error.
+
+    Returns:
+        What schema ``stats`` describes; and the pairs for annotators.
 
     Raises:
         DataError: a file cannot be read or does not fit; the message names the file and, if any, the line.
     """
     segmenters = segmenters or {}
     sought = frozenset(number for one in forms for number in one.rows)
-    measured = []
+    entries: list[dict[str, Any]] = []
+    sides: list[tuple[dict[str, Any], MeasuredSentences]] = []
+    judged: dict[str, Pair] = {}
+    drawn: list[Pair] = []
     for corpus in corpora:
         reading = read(
-            pairs_of(corpus.file, corpus.own),
+            read_file(corpus.file) if corpus.own else written(corpus.file),
             corpus.file,
             size=pairs,
             ends=ranges,
@@ -118,27 +111,21 @@ def describe(
             parses=corpus.parses,
             sought=sought,
         )
-        _check_scores(corpus, reading, ranges, by_range)
-        measured.append(_measure(corpus, reading, segmenters))
-    judged = {number: pair for one in measured for number, pair in one.reading.found.items()}
+        if by_range:
+            _check_scores(corpus, reading, ranges)
+        entry, sentences = _described(corpus, reading, segmenters, ranges, samples, forms)
+        entries.append(entry)
+        sides += zip(entry["sides"], sentences, strict=True)
+        judged |= reading.found
+        drawn += [pair for some in reading.drawn for pair in some[:sheet]]
     for filled in forms:
         check_rows(filled, judged)
-    frequencies = _frequencies(measured, idf_from, segmenters)
-    report = {
-        "format": 1,
-        "model": model,
-        "settings": {"pairs": pairs, "seed": seed, "ranges": list(map(float, ranges)), "sheet": sheet},
-        "corpora": [
-            _described(one, idf, ranges=ranges, samples=samples, forms=forms)
-            for one, idf in zip(measured, frequencies, strict=True)
-        ],
-    }
-    return Stats(report, [pair for one in measured for drawn in one.reading.drawn for pair in drawn[:sheet]])
+    _add_idf(sides, idf_from or {}, segmenters)
+    settings = {"pairs": pairs, "seed": seed, "ranges": list(map(float, ranges)), "sheet": sheet}
+    return {"format": 1, "model": model, "settings": settings, "corpora": entries}, drawn
 
 
-def _check_scores(corpus: DescribedCorpus, reading: Reading, ranges: Sequence[float], wanted: bool) -> None:
-    if not wanted:
-        return
+def _check_scores(corpus: DescribedCorpus, reading: Reading, ranges: Sequence[float]) -> None:
     if not reading.scored:
         raise DataError(
             "has no scores, so its pairs have no ranges of scores; add a third column, or leave out --ranges",
@@ -150,126 +137,74 @@ def _check_scores(corpus: DescribedCorpus, reading: Reading, ranges: Sequence[fl
         )
 
 
-@dataclass(frozen=True)
-class _Measured:
-    """A corpus after reading, without the texts and words of its sample: 100 MB for each 100,000 pairs.
-
-    Attributes:
-        sides: for each, the result of :func:`psp.pairs.stats.measures.side`, and its sentences.
-        shared: the overlap of each pair; None where that makes no sense.
-        scores: of each pair.
-        tops: the tops of trees, counted.
-    """
-
-    corpus: DescribedCorpus
-    reading: Reading
-    sampled: int
-    sides: list[tuple[dict[str, Any], MeasuredSentences]]
-    shared: Values | None
-    scores: Values | None
-    tops: Counter[str]
-
-
-def _measure(corpus: DescribedCorpus, reading: Reading, segmenters: Mapping[str, Segmenter]) -> _Measured:
-    """Compute the figures of a sample, and free it."""
-    sample, reading.sample = reading.sample, []
-    languages = corpus.languages or ("", "")
-    texts = [[pair.source for pair in sample], [pair.target for pair in sample]][: 1 if corpus.text else 2]
-    tokens = [tokens_of(some, segmenters.get(language)) for some, language in zip(texts, languages, strict=False)]
-    sides = []
-    for some, words in zip(texts, tokens, strict=True):
-        sentences = MeasuredSentences(words)
-        sides.append((side(some, sentences), sentences))
-    return _Measured(
-        corpus=corpus,
-        reading=reading,
-        sampled=len(sample),
-        sides=sides,
-        shared=overlaps(*tokens) if corpus.paraphrases and not corpus.text else None,
-        scores=np.array([pair.score for pair in sample], np.float64) if reading.scored else None,
-        tops=Counter(pair.tree for pair in sample if pair.tree is not None),
-    )
-
-
-def _frequencies(
-    measured: Sequence[_Measured],
-    idf_from: Sequence[Path | None] | Mapping[str, Path],
+def _add_idf(
+    sides: Sequence[tuple[dict[str, Any], MeasuredSentences]],
+    idf_from: Mapping[str, Path],
     segmenters: Mapping[str, Segmenter],
-) -> list[list[tuple[Path, Frequencies] | None]]:
-    """For each side of each corpus the file of its IDF, and the counts in it; None for the corpus itself.
-
-    Each file is read once, for the words of all sides that it is for.
-    """
-    files: list[list[Path | None]] = []
-    wanted: dict[Path, set[str]] = {}
-    language_of: dict[Path, str] = {}
-    for one in measured:
-        files.append([])
-        for place, (_, sentences) in enumerate(one.sides):
-            language = (one.corpus.languages or ("", ""))[place]
-            if isinstance(idf_from, Mapping):
-                path = idf_from.get(language)
-            else:
-                path = idf_from[min(place, len(idf_from) - 1)] if idf_from else None
-            files[-1].append(path)
-            if path is not None:
-                wanted.setdefault(path, set()).update(sentences.types)
-                language_of[path] = language
+) -> None:
+    """Add their IDF to the figures of sides: from a file of their language, read once for all of them, or their own."""
+    wanted: defaultdict[str, set[str]] = defaultdict(set)
+    for figures, sentences in sides:
+        wanted[figures["language"] or ""].update(sentences.types)
     counted = {
-        path: frequencies_of(path, frozenset(types), segmenters.get(language_of[path]))
-        for path, types in wanted.items()
+        language: frequencies_of(idf_from[language], frozenset(types), segmenters.get(language))
+        for language, types in wanted.items()
+        if language in idf_from
     }
-    return [[None if path is None else (path, counted[path]) for path in some] for some in files]
+    for figures, sentences in sides:
+        known = counted.get(language := figures["language"] or "")
+        figures["idf"] = moments(sentences.idf(known))
+        figures["idf_from"] = {
+            "file": idf_from[language].name if known else None,
+            "sentences": known.sentences if known else len(sentences.lengths),
+        }
 
 
 def _described(
-    one: _Measured,
-    frequencies: Sequence[tuple[Path, Frequencies] | None],
-    *,
+    corpus: DescribedCorpus,
+    reading: Reading,
+    segmenters: Mapping[str, Segmenter],
     ranges: Sequence[float],
     samples: int,
     forms: Sequence[AnnotationForm],
-) -> dict[str, Any]:
-    """The report's entry for one corpus."""
-    corpus, reading = one.corpus, one.reading
-    sides = []
-    for place, ((figures, sentences), known) in enumerate(zip(one.sides, frequencies, strict=True)):
-        path, counted = known or (None, None)
-        sides.append(
-            {
-                "language": corpus.languages[place] if corpus.languages else None,
-                **figures,
-                "idf": moments(sentences.idf(counted)),
-                "idf_from": {
-                    "file": None if path is None else path.name,
-                    "sentences": one.sampled if counted is None else counted.sentences,
-                },
-            }
-        )
+) -> tuple[dict[str, Any], list[MeasuredSentences]]:
+    """The report's entry for one corpus, but for its IDF; and the sentences of its sides."""
+    sample, reading.sample = reading.sample, []  # which is freed, 100 MB for each 100,000 pairs
+    languages = corpus.languages or ("", "")
+    texts = [[pair.source for pair in sample], [pair.target for pair in sample]][: 1 if corpus.text else 2]
+    tokens = [tokens_of(some, segmenters.get(language)) for some, language in zip(texts, languages, strict=False)]
+    sentences = list(map(MeasuredSentences, tokens))
+    shared = overlaps(*tokens) if corpus.paraphrases and not corpus.text else None
+    scores = np.array([pair.score for pair in sample], np.float64) if reading.scored else None
+    tops = Counter(pair.tree for pair in sample if pair.tree is not None)
     missing = {
         "score": None if reading.scored else NO_SCORES,
         "overlap": COPIES if corpus.text else None if corpus.paraphrases else TWO_LANGUAGES,
         "parses": None if corpus.parses else NO_TREES,
         "histogram": None if reading.scored else NO_SCORES,
     }
-    return {
+    entry = {
         "label": corpus.label,
         "languages": list(corpus.languages) if corpus.languages else None,
         "rows": reading.rows,
         "bad_rows": reading.bad_rows,
         "empty": reading.empty,
-        "sampled": one.sampled,
-        "sides": sides,
-        "score": None if one.scores is None else moments(one.scores),
-        "overlap": None if one.shared is None else moments(one.shared),
+        "sampled": len(sample),
+        "sides": [
+            {"language": language or None, **side(some, own)}
+            for language, some, own in zip(languages, texts, sentences, strict=False)
+        ],
+        "score": None if scores is None else moments(scores),
+        "overlap": None if shared is None else moments(shared),
         "parses": None
         if corpus.parses is None
-        else {"file": corpus.parses.name, "types": len(one.tops), "entropy": entropy(list(one.tops.values()))},
-        "histogram": None if one.scores is None else _histogram(reading, ranges, one.scores, one.shared, samples),
-        "samples": [_shown(pair) for pair in reading.drawn[0][:samples]] if one.scores is None else [],
+        else {"file": corpus.parses.name, "types": len(tops), "entropy": entropy(list(tops.values()))},
+        "histogram": None if scores is None else _histogram(reading, ranges, scores, shared, samples),
+        "samples": [_shown(pair) for pair in reading.drawn[0][:samples]] if scores is None else [],
         "labels": _labels(reading, ranges, forms) if forms else None,
         "missing": {figure: why for figure, why in missing.items() if why},
     }
+    return entry, sentences
 
 
 def _histogram(

@@ -18,10 +18,11 @@ import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.core.progress import Progress
-from psp.corpora.local import read_file
-from psp.corpora.rows import BadRow, Row
+from psp.corpora.local import lines_of
+from psp.corpora.rows import BadRow, Row, batches
+from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import SPLIT_BYTES, blocks, columns_of, layout_of
-from psp.pairs.stats.parses import check_tree, read_trees, top
+from psp.pairs.stats.parses import check_tree, top
 from psp.text.words import clean_all
 
 BATCH = 10_000
@@ -43,42 +44,8 @@ def pair_id(source: str, target: str) -> str:
     return "p" + hashlib.blake2b(f"{source}\t{target}".encode(), digest_size=_ID_BYTES).hexdigest()
 
 
-class SampleDraw:
-    """The distinct pairs with the smallest hashes among all that were offered.
-
-    Of copies with different scores the highest counts, as in ``dedupe``; of their trees the first by code points.
-
-    Args:
-        size: pairs to keep; up to twice as many are held.
-    """
-
-    def __init__(self, size: int) -> None:
-        self._size = size
-        self._held: dict[bytes, Pair] = {}
-        self.limit = np.uint64(2**64 - 1)
-        """Pairs whose hash begins with a larger number are not wanted any more."""
-
-    def add(self, key: bytes, pair: Pair) -> None:
-        """Offer a pair by its hash."""
-        if (held := self._held.get(key)) is not None:
-            pair = _joined(held, pair)
-        self._held[key] = pair
-        if len(self._held) >= 2 * self._size + 2:
-            self._cut()
-
-    def _cut(self) -> None:
-        keys = sorted(self._held)[: self._size]
-        self._held = {key: self._held[key] for key in keys}
-        if keys and len(keys) == self._size:
-            self.limit = np.frombuffer(keys[-1][:8], ">u8")[0].astype(np.uint64)
-
-    def pairs(self) -> list[Pair]:
-        """The pairs, in the order of their hashes, which is random."""
-        self._cut()
-        return list(self._held.values())
-
-
 def _joined(one: Pair, other: Pair) -> Pair:
+    """Of copies with different scores the highest, as in ``dedupe``; of their trees the first by code points."""
     score, tree = one.score, one.tree
     if score is not None and other.score is not None:
         score = max(score, other.score)
@@ -111,22 +78,12 @@ class Reading:
     found: dict[str, Pair] = field(default_factory=dict)
 
 
-def pairs_of(path: Path, own: bool = False) -> Iterator[Row]:
-    """Yield the rows of a pair file.
-
-    Args:
-        path: the file.
-        own: it is a user's own, which may be packed and may have bad rows; otherwise one of the workflow.
+def written(path: Path) -> Iterator[Row]:
+    """Yield the rows of a pair file of the workflow.
 
     Raises:
         DataError: it cannot be read, or its rows are not pairs.
     """
-    if own:
-        return read_file(path)
-    return _written(path)
-
-
-def _written(path: Path) -> Iterator[Row]:
     layout = layout_of(path)
     for number, block in blocks(path, SPLIT_BYTES):
         source, target, *scores = columns_of(block, path, number, layout)
@@ -168,12 +125,12 @@ def read(
         DataError: a file cannot be read; the corpus has no pairs; trees are invalid, or not as many as lines.
     """
     reading = Reading(scored=False, sample=[], drawn=[], counts=[])
-    sample, key = SampleDraw(size), str(seed).encode()
-    draws = [SampleDraw(of_range) for _ in range(len(ends) + 1)]
+    sample, key = HashDraw(size, _joined), str(seed).encode()
+    draws = [HashDraw(of_range, _joined) for _ in range(len(ends) + 1)]
     counts = np.zeros(len(ends) + 1, np.int64)
     trees = None if parses is None else _Trees(parses)
     with Progress(f"reading {path.name}", "pairs") as bar:
-        for some in _batches(rows):
+        for some in batches(rows, BATCH):
             bar.add(len(some))
             own = trees.take(some, path, reading.rows) if trees else [""] * len(some)
             reading.rows += len(some)
@@ -198,21 +155,11 @@ def read(
         trees.end(path, reading.rows)
     if not counts.sum():
         raise DataError("no pairs; write lines `source, tab, target`, or name another file", path)
-    reading.sample = [_with_top(pair) for pair in sample.pairs()]
+    reading.sample = [pair if pair.tree is None else pair._replace(tree=top(pair.tree)) for pair in sample.items()]
     reading.counts = counts.tolist()
     # Below the first range and above the last nothing is drawn: these pairs are counted only.
-    reading.drawn = [draw.pairs() for draw in (draws[1:-1] if reading.scored else draws[1:2])]
+    reading.drawn = [draw.items() for draw in (draws[1:-1] if reading.scored else draws[1:2])]
     return reading
-
-
-def _with_top(pair: Pair) -> Pair:
-    return pair if pair.tree is None else pair._replace(tree=top(pair.tree))
-
-
-def _batches(rows: Iterable[Row]) -> Iterator[list[Row]]:
-    rows = iter(rows)
-    while some := list(itertools.islice(rows, BATCH)):
-        yield some
 
 
 class _Batch(NamedTuple):
@@ -259,7 +206,7 @@ class _Trees:
     """The trees of a file, in step with the rows of a corpus."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._trees = path, read_trees(path)
+        self._path, self._trees = path, map(str.strip, lines_of(path))
 
     def take(self, rows: Sequence[Row], corpus: Path, read: int) -> list[str]:
         """The trees of the next rows; rows that are not pairs need no valid tree."""

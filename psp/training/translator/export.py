@@ -16,8 +16,7 @@ from typing import Any
 from torch import nn
 
 from psp.core.errors import DataError, from_extra
-from psp.core.files import read_json, write_json
-from psp.pairs.pair_file import folder_beside
+from psp.core.files import folder_beside, read_json, write_json
 from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, TranslatorModel
 from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, WEIGHTS
 

@@ -378,9 +378,8 @@ def test_a_language_that_one_of_them_lacks(lid):
     assert "ast" not in LanguageScores().labels and "yo" in LanguageScores().labels
     (judge,) = build({"language": {}}, ("en", "ast"), {"lid": lid})
     assert judge(batch((ENGLISH, asturian), (ENGLISH, ENGLISH))) == [None, "language: target"]
-    (judge,) = build({"language": {"identifier": "py3langid"}}, ("en", "ast"))
-    with pytest.raises(ConfigError, match=r"py3langid does not know 'ast'; write `identifier: both`"):
-        judge(batch((ENGLISH, asturian)))
+    with pytest.raises(ConfigError, match=r"which does not know 'ast'; write `language: {identifier: both}`"):
+        build({"language": {"identifier": "py3langid"}}, ("en", "ast"))
 
 
 def test_without_py3langid_the_extra_is_named(lid, monkeypatch):

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from psp.corpora.rows import BadRow
 from psp.pairs.filters import Batch, build
 from psp.pairs.inspect import reading
-from psp.pairs.inspect.reading import Duplicates, LengthBlocks, TestSentences
+from psp.pairs.inspect.reading import Duplicates, LengthBlocks, TestCounter, TestSentences
 from psp.text.words import clean
 from tests.pairs.inspect.conftest import looked_at, made, shifted
 
@@ -70,8 +70,8 @@ def test_duplicates_are_estimated_in_little_memory_when_there_are_many():
     for start in range(0, len(texts), 1000):
         exact.add(texts[start : start + 1000])
         few.add(texts[start : start + 1000])
-    assert exact.exact and exact.share == 0.25
-    assert not few.exact and len(few._counts) <= 2000
+    assert exact.share == 0.25
+    assert len(few._counts) <= 2000
     assert abs(few.share - 0.25) < 0.04  # 1,000 or more distinct texts, standard deviation 0.011
 
 
@@ -138,7 +138,7 @@ def test_lines_of_one_length_tell_nothing_of_their_order():
 def test_test_sentences_are_those_that_decontaminate_finds():
     tests = [("A", "One, two!", "un deux"), ("A", "three", ""), ("B", "ONE TWO", "vier"), ("C", "...", "")]
     rows = [("one two", "x"), ("y", "Vier."), ("Three", "un deux"), ("four", "cinq"), ("one two", "x"), ("...", "!")]
-    counter = TestSentences(tests).counter()
+    counter = TestCounter(TestSentences(tests))
     counter.add([a for a, _ in rows], [b for _, b in rows])
     assert counter.result() == [
         {"set": "A", "sentences": 3, "found": 3, "pairs": 3},

@@ -1,13 +1,11 @@
 """The top two levels of parse trees, and trees that are none."""
 
-import gzip
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
-from psp.pairs.stats.parses import check_tree, read_trees, top
+from psp.pairs.stats.parses import check_tree, top
 
 
 @pytest.mark.parametrize(
@@ -65,9 +63,3 @@ def test_a_bracket_more_or_less_is_an_error(node, data):
 def test_what_is_no_tree(tree):
     with pytest.raises(DataError, match=r"trees, line 2: .*; write one"):
         check_tree(tree, "trees", 2)
-
-
-def test_a_packed_file_with_windows_line_ends_and_a_byte_order_mark(tmp_path):
-    path = tmp_path / "trees.gz"
-    path.write_bytes(gzip.compress("\ufeff(S a)\r\n(S b)\r\n".encode()))
-    assert list(read_trees(path)) == ["(S a)", "(S b)"]

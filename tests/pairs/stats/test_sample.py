@@ -1,5 +1,6 @@
 """Pairs drawn by a seed: of any order, any shards, with copies and bad rows."""
 
+import gzip
 import random
 from collections import Counter
 
@@ -8,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
+from psp.corpora.local import read_file
 from psp.pairs.stats import sample
-from psp.pairs.stats.sample import Pair, SampleDraw, pair_id, pairs_of, range_of, read
+from psp.pairs.stats.sample import Pair, pair_id, range_of, read, written
 from tests.conftest import PAIRS
 
 ENDS = (-0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
@@ -52,17 +54,6 @@ def test_the_sample_is_even_over_the_corpus(tmp_path):
     assert samples[0] != samples[1]
 
 
-def test_a_draw_is_the_pairs_with_the_smallest_hashes_and_holds_few():
-    source = random.Random(3)
-    keys = [source.randbytes(16) for _ in range(2000)]
-    draw = SampleDraw(10)
-    for key in keys:
-        draw.add(key, Pair(key.hex(), "b"))
-        assert len(draw._held) <= 2 * 10 + 2
-    assert [pair.source for pair in draw.pairs()] == [key.hex() for key in sorted(keys)[:10]]
-    assert int(draw.limit) == int.from_bytes(sorted(keys)[9][:8], "big")
-
-
 def test_ranges_hold_their_upper_end():
     assert range_of(ENDS, [-0.1, -0.0999, 0.2, 0.20001, 1.0, 1.01, -5]).tolist() == [0, 1, 1, 2, 5, 6, 0]
 
@@ -92,26 +83,26 @@ def test_without_scores_there_is_one_range(tmp_path):
 def test_a_users_file_may_have_bad_rows_empty_sides_and_windows_line_ends(tmp_path):
     path = tmp_path / "own.tsv"
     path.write_bytes("\ufeffone\ttwo\t0.5\r\n\r\n \tthree\t0.1\r\nfour\t five \t0.25\r\n".encode())
-    found = read(pairs_of(path, own=True), path, size=9, ends=ENDS, of_range=9, seed=1)
+    found = read(read_file(path), path, size=9, ends=ENDS, of_range=9, seed=1)
     assert (found.rows, found.bad_rows, found.empty) == (4, 1, 1)
     assert sorted(found.sample) == [Pair("four", "five", 0.25), Pair("one", "two", 0.5)]
     path.write_text("\ta\n \tb\n")
     with pytest.raises(DataError, match=r"own.tsv: no pairs; write lines"):
-        read(pairs_of(path, own=True), path, size=9, ends=ENDS, of_range=9, seed=1)
+        read(read_file(path), path, size=9, ends=ENDS, of_range=9, seed=1)
 
 
 def test_files_of_the_workflow(tmp_path):
     path = tmp_path / "filtered.tsv"
     path.write_text("a\tb\t0.5\nc\td\t1\n")
-    assert list(pairs_of(path)) == [("a", "b", 0.5), ("c", "d", 1.0)]
+    assert list(written(path)) == [("a", "b", 0.5), ("c", "d", 1.0)]
     path.write_text("a\tb\nc\td\n")
-    assert list(pairs_of(path)) == [("a", "b"), ("c", "d")]
+    assert list(written(path)) == [("a", "b"), ("c", "d")]
     path.write_text("a\tb\t0.5\t-2\nc\td\t1\t-1\n")  # with translation scores, which are no concern here
-    assert list(pairs_of(path)) == [("a", "b", 0.5), ("c", "d", 1.0)]
-    assert reading(pairs_of(path, own=True), tmp_path).scored
+    assert list(written(path)) == [("a", "b", 0.5), ("c", "d", 1.0)]
+    assert reading(read_file(path), tmp_path).scored
     path.write_text("a\tb\n\td\n")
     with pytest.raises(DataError, match="line 2: a side without text"):
-        list(pairs_of(path))
+        list(written(path))
 
 
 def test_trees_go_with_their_lines(tmp_path):
@@ -120,10 +111,13 @@ def test_trees_go_with_their_lines(tmp_path):
     trees.write_text("(S (NP one))\n\nanything\n(ROOT (VP (VB three)))\n")
 
     def tops(**options):
-        found = read(pairs_of(path, own=True), path, size=9, ends=ENDS, of_range=1, seed=1, parses=trees, **options)
+        found = read(read_file(path), path, size=9, ends=ENDS, of_range=1, seed=1, **{"parses": trees} | options)
         return {pair.source: pair.tree for pair in found.sample}
 
     assert tops() == {"one": "(S (NP))", "three": "(VP (VB))"}
+    packed = tmp_path / "trees.gz"  # with Windows line ends and a byte order mark
+    packed.write_bytes(gzip.compress(b"\xef\xbb\xbf" + trees.read_bytes().replace(b"\n", b"\r\n")))
+    assert tops(parses=packed) == tops()
     trees.write_text("(S (NP one))\n\n\n(ROOT (VP (VB three))\n")
     with pytest.raises(DataError, match=r"trees.txt, line 4: brackets are not balanced: 3 opened, 2 closed"):
         tops()
