@@ -69,7 +69,7 @@ def of_snakemake(exception: str, text: str) -> str:
         text: Snakemake's message, of any length.
     """
     for message in reversed(_told):
-        if message in text or exception == "InputFunctionException":
+        if message in text:
             return message
     if match := OURS.search(text):
         return " ".join(match[1].split())

@@ -182,7 +182,7 @@ class _Window:
         left_out = self._sums[:count, ORDER] / (1.0 - self._latest[:count])
         series = left_out <= ACCURACY * self._sums[:count, 0]
         reference = self._reference[:count].astype(self._number)
-        limits = map(self._number, (self._eps, *NOTHING.values()))
+        limits = [self._number(value) for value in (self._eps, NOTHING["exp_avg"], NOTHING["exp_avg_sq"])]
         catch_up_rows(rows, *self._rows, self.now, self._base, series, sums, reference, *self._steps, *limits)
         if everything:
             self._base = self.now

@@ -62,7 +62,9 @@ def test_what_snakemake_says_becomes_a_line(exception, text, words):
 def test_what_the_snakefile_raised_is_said_as_it_is():
     failures.tell(ConfigError("the first: is odd"))
     said = failures.tell(ConfigError("models.demo: is odd; write this"))
-    assert failures.of_snakemake("InputFunctionException", INPUT_FUNCTION.format(error="...")) == said
+    assert failures.of_snakemake("WorkflowError", f"WorkflowError:\n{said}") == said
+    other = failures.of_snakemake("InputFunctionException", INPUT_FUNCTION.format(error="ConfigError: b: is odd"))
+    assert other == "b: is odd"  # not what was said before
     assert failures.of_snakemake("LockException", "Error: Directory cannot be locked.") != said
 
 
