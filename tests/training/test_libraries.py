@@ -157,9 +157,14 @@ def test_with_psps_table_the_libraries_vectors_are_psps(libraries: ModuleType, b
 
 @pytest.mark.slow
 @both
-def test_each_library_learns_and_stops_in_time(libraries: ModuleType, bench: Any) -> None:
+def test_each_library_learns_and_stops_in_time(
+    libraries: ModuleType, bench: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """From both starts, at the best of several rates, with each loss, and to the own end."""
-    # What they must have learnt, below, takes a second on an idle machine, and longer where others work too.
+    import library_training as training
+
+    # A second is 5,000 pairs here: what is learnt by then does not depend on what else the machine does.
+    monkeypatch.setattr(training.Clock, "seconds", property(lambda clock: clock.pairs / 5000))
     bench = dataclasses.replace(bench, seconds=3.0)
     libraries.measure_psp(bench)
     names = ("st-mnrl-random", "m2v-random", "m2v-psp", "m2v-best", "st-margin-psp", "m2v-head", "m2v-own")
@@ -169,7 +174,7 @@ def test_each_library_learns_and_stops_in_time(libraries: ModuleType, bench: Any
         assert bench.finished(libraries.SETUPS[name])
     results = {name: bench.result(name) for name in names}
     for name, result in results.items():
-        assert result["seconds"] < 15, name  # of 2 or 3: where others work too, a step takes long
+        assert result["seconds"] < 3.2, name  # it stops after the step in which the limit was reached
         assert result["pairs"] > 0
     best = results["m2v-best"]
     # It is 99 by chance.
