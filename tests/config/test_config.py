@@ -334,6 +334,15 @@ def test_an_archive_that_holds_one_pair_has_its_entrys_mirrors_and_licence(pairs
     assert (made.remote(name).mirrors, made.remote(name).licence) == (("file:///here.zip",), "MIT")
 
 
+def test_short_lines_are_kept_but_by_the_papers_recipes():
+    base = ROOT / "config/config.yaml"
+    least = {
+        recipe: {part.filters["length"]["min"] for part in Config.load([base], {"recipe": recipe}).model("fr").parts}
+        for recipe in ("psp", "distilled", "paper", "code", "paranmt")
+    }
+    assert least == {"psp": {1}, "distilled": {1}, "paper": {3}, "code": {3}, "paranmt": {3}}
+
+
 def test_the_papers_english_model():
     base = ROOT / "config/config.yaml"
     for recipe, sides in (("psp", "both"), ("paper", "both"), ("code", "average")):

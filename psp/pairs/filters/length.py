@@ -1,4 +1,4 @@
-"""Keep pairs whose sides have a sensible number of words (paper, section 3.1: 3 to 100)."""
+"""Drop pairs with too few or too many words (paper, section 3.1: 3 to 100 are kept)."""
 
 from __future__ import annotations
 
@@ -35,7 +35,13 @@ class LengthFilter(Filter):
             ["spaces", "words"],
             help="what to count: anything between white space, or words, without punctuation",
         ),
-        "min": integer(3, at_least=0, help="minimum tokens per side"),
+        # 1, not the paper's 3: docs/measurements.md, "Short lines".
+        "min": integer(
+            1,
+            at_least=0,
+            recipes=dict.fromkeys(("paper", "code", "paranmt"), 3),
+            help="minimum tokens per side (the paper: 3)",
+        ),
         "max": integer(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),
     }
 

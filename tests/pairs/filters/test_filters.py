@@ -137,7 +137,7 @@ def test_length_keeps_its_bounds_and_says_which_side_is_wrong():
     ("sides", "kept"), [("both", [False, False]), ("source", [False, True]), ("target", [True, False])]
 )
 def test_length_looks_at_the_sides_it_is_told(sides, kept):
-    (judge,) = build({"length": {"sides": sides}}, ("en", "fr"))
+    (judge,) = build({"length": {"sides": sides, "min": 3}}, ("en", "fr"))
     reasons = judge(batch((words(1), words(5)), (words(5), words(1))))
     assert [reason is None for reason in reasons] == kept
 

@@ -212,7 +212,7 @@ def test_sample_rows_are_as_the_filters_saw_them(tmp_path):
 
 
 def test_nothing_kept_is_a_warning(tmp_path, caplog):
-    out, summary, _ = run([("a", "b")], tmp_path, {"length": {}})
+    out, summary, _ = run([("a", "b")], tmp_path, {"length": {"min": 3}})
     assert out == b"" and summary["kept"] == 0
     assert "C: none of 1 pairs are left" in caplog.text
 
