@@ -22,7 +22,7 @@ from psp.core.files import read_json, write_json
 from psp.core.settings import Section, Setting, integer, list_of
 from psp.training.objectives import OBJECTIVES, find, mines
 from psp.training.schedule import megabatch_size
-from psp.training.settings import TrainSettings
+from psp.training.settings import NOT_TUNABLE, TrainSettings
 
 if TYPE_CHECKING:
     from psp.core.schemas.training import TrainReport, TunePoint, TuneReport
@@ -103,8 +103,8 @@ def _course(pairs: int, epochs: int, batch_size: int, megabatch: int, anneal: in
 
 def tunable() -> dict[str, dict[str, Any]]:
     """For each key of the block ``train`` that affects what is learned, a reference to its place in the schema."""
-    declared = TrainSettings.declared()
-    return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key, setting in declared.items() if setting.tunable}
+    keys = [key for key in TrainSettings.declared() if key not in NOT_TUNABLE]
+    return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key in keys}
 
 
 def _grid() -> dict[str, Any]:
