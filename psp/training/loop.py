@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-
-import torch
 
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
@@ -39,7 +36,7 @@ from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
 from psp.training.spacing import SpacedPairs, Spacing
 from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import DistillationTargets, DistilledPairs
-from psp.training.torch_state import torch_state
+from psp.training.torch_state import choose_device, torch_state
 from psp.training.trainer import Evaluate, Trainer
 
 if TYPE_CHECKING:
@@ -180,7 +177,7 @@ def _run(job: Training) -> TrainReport:
     kind = (job.encoder or {"kind": "mean"})["kind"]
     make_encoder = None if kind == JOINT else kinds.find(kind).make
     own = kinds.checked_encoder(job.encoder)
-    device = choose_device(settings.device)
+    device = choose_device(settings.device, settings.BLOCK)
     if settings.precision == "mixed" and device.type == "cpu":
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
     with contextlib.ExitStack() as stack:
@@ -217,13 +214,10 @@ def _run(job: Training) -> TrainReport:
         if job.teacher is not None:
             source, objective, about = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
             taught = {"teacher": about}
-        group = None
-        if ProcessGroup.wanted():
-            if taught:
-                raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
-            group = ProcessGroup.join(device)
-            stack.callback(group.leave)
-        first = group is None or group.rank == 0
+        if taught and ProcessGroup.wanted():
+            raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
+        group = stack.enter_context(ProcessGroup.joined(device))
+        first = group.rank == 0
         trained: Encoder
         if make_encoder is None:
             trained, optimiser = joint.joint_encoder(tokenizer, pairs, settings, own, device)
@@ -243,7 +237,7 @@ def _run(job: Training) -> TrainReport:
                 # Neither more frequent rows of metrics.csv nor `device: cpu` instead of `auto` changes the model.
                 "settings": {k: v for k, v in settings.as_dict().items() if k not in ("log_every", "device")},
                 "threads": job.threads,
-                "processes": 1 if group is None else group.size,
+                "processes": group.size,
                 "device": device.type,
                 "pairs": sha256(job.store),
                 "sentencepiece": pairs.vocabulary_sha256,
@@ -264,7 +258,7 @@ def _run(job: Training) -> TrainReport:
             if not job.replace:  # another process may have finished while this one waited
                 check_unfinished(out_dir, train_dir)
         checkpoint = saved.latest() if first else None
-        if group is not None and group.first(checkpoint is not None) and not first:
+        if group.first(checkpoint is not None) and not first:
             checkpoint = saved.latest()
         # One process writes; the others' metrics are discarded.
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -286,7 +280,7 @@ def _run(job: Training) -> TrainReport:
             **taught,
             "device": device.type,
             "threads": job.threads,
-            "processes": 1 if group is None else group.size,
+            "processes": group.size,
             "vocabulary": len(tokenizer),
             "store_pairs": len(pairs),
             "steps": trainer.step,
@@ -338,25 +332,6 @@ def _distilled(
     known = {key: targets.about[key] for key in ("identity", "languages", "dim", "distinct")}
     about = {**wanted.as_dict(), **known, "taught": len(targets), "sha256": sha256(file)}
     return distilled, loss, about
-
-
-def choose_device(name: str) -> torch.device:
-    """Resolve a device setting: ``auto`` is the GPU if torch sees one, else the CPU.
-
-    Raises:
-        ConfigError: the setting names a GPU that torch does not see.
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and ProcessGroup.wanted():
-        name = f"cuda:{os.environ['LOCAL_RANK']}"  # one per process
-    device = torch.device(name)
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ConfigError(
-            f"train.device: {name!r}, but torch {torch.__version__} sees {torch.cuda.device_count()} GPUs. "
-            "Write `device: auto`"
-        )
-    return device
 
 
 def _evaluation(development: Development, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
