@@ -33,9 +33,9 @@ from psp.training.sampling import language_sampling
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
-from psp.training.spacing import SpacedPairs, Spacing
+from psp.training.spacing import Spacing
 from psp.training.teaching.settings import TeacherSettings
-from psp.training.teaching.targets import DistillationTargets, DistilledPairs
+from psp.training.teaching.targets import DistillationTargets
 from psp.training.torch_state import choose_device, torch_state
 from psp.training.trainer import Evaluate, Trainer
 
@@ -196,16 +196,8 @@ def _run(job: Training) -> TrainReport:
         if make_encoder is not None:
             if settings.ignore_spaces and kinds.find(kind).adds_up and tokenizer.marks_spaces:
                 spacing = Spacing(tokenizer.pieces())
-                read = SpacedPairs(pairs, spacing)
-            spellings = tokenizer.spellings()
-            if settings.init_spelling and spellings is None:
-                raise ConfigError(
-                    f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
-                    f"{tokenizer.name_on_disk()}, whose pieces' spelling is not informative. Write `init_spelling: 0`"
-                )
-            pieces = tokenizer.pieces()
-            starts = (init_vectors, job.piece_vectors)
-            table, taken_over = initial_table(pieces, settings, init_from, read, spellings, *starts)
+                read = spacing.pairs(pairs)
+            table, taken_over = initial_table(tokenizer, settings, init_from, read, init_vectors, job.piece_vectors)
         elif init_from is not None or init_vectors is not None or job.piece_vectors is not None:
             raise ConfigError(
                 "init_from, init_vectors and init_encoder: not available for encoders that are trained together"
@@ -315,23 +307,22 @@ def _distilled(
     read: PairSource,
     tokenizer: Tokenizer,
     settings: TrainSettings,
-) -> tuple[DistilledPairs, Loss, dict[str, Any]]:
+) -> tuple[PairSource, Loss, dict[str, Any]]:
     """Pairs with their teacher's rows, the loss, and train.json's entry about the teacher."""
     wanted = TeacherSettings.of(teaching)
     targets = DistillationTargets(file)
     targets.check(pairs, tokenizer, wanted)
-    distilled = DistilledPairs(read, targets)
     loss = TeacherLoss(
         make_loss(settings.as_dict()) if wanted.weight < 1 else None,
         targets,
-        distilled.sentences() if wanted.in_neighbourhoods else None,
+        targets.sentences(read) if wanted.in_neighbourhoods else None,
         wanted,
         settings.seed,
     )
     log.info("taught by %s: %d sentences, %s", wanted.encoder, len(targets), wanted.loss)
     known = {key: targets.about[key] for key in ("identity", "languages", "dim", "distinct")}
     about = {**wanted.as_dict(), **known, "taught": len(targets), "sha256": sha256(file)}
-    return distilled, loss, about
+    return targets.beside(read), loss, about
 
 
 def _evaluation(development: Development, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:
