@@ -150,7 +150,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
         first = group.rank == 0
         if first:
             stack.enter_context(sole(train_dir))
-        stop = stack.enter_context(StopRequest().listening())
+        stop = stack.enter_context(StopRequest(one_of_many=group.size > 1).listening())
         if not job.replace and first:
             check_unfinished(out_dir, train_dir)
         transformers.set_seed(job.seed)
