@@ -142,7 +142,7 @@ class Task:
         source = open_source(self._store, tokenizer, self.model.config["languages"], threads=self._threads)
         try:
             source.check_vocabulary(tokenizer)
-            table, _ = initial_table(tokenizer.pieces(), self.settings, None, source)
+            table, _ = initial_table(tokenizer, self.settings, None, source)
         finally:
             source.close()
         return export.table(StaticModel(table.numpy(), tokenizer, self.model.config))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
@@ -65,3 +65,22 @@ class PairSource(Protocol):
         Each epoch calls it from a thread of its own, one thread at a time.
         """
         ...
+
+
+class ChangedPairs:
+    """Pairs of another source, each block changed after it is read.
+
+    Args:
+        pairs: the source.
+        change: gets a block and the number of its first pair.
+    """
+
+    def __init__(self, pairs: PairSource, change: Callable[[Any, int], Any]) -> None:
+        self._pairs, self._change = pairs, change
+
+    def __len__(self) -> int:
+        return len(self._pairs)
+
+    def read(self, start: int, stop: int) -> Any:
+        """Read pairs ``start`` to ``stop``."""
+        return self._change(self._pairs.read(start, stop), start)

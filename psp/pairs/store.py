@@ -60,13 +60,14 @@ class Block(NamedTuple):
     """Consecutive pairs of a store.
 
     ``corpus`` is each pair's index into :attr:`Store.corpora`; ``paraphrase`` (bool) says whether both sides are in
-    one language.
+    one language; ``teacher_rows`` is as in :class:`psp.pairs.encoded_pairs.Pairs`, and no store has any.
     """
 
     source: Encoded
     target: Encoded
     corpus: np.ndarray
     paraphrase: np.ndarray
+    teacher_rows: np.ndarray | None = None
 
 
 def write_store(

@@ -193,7 +193,7 @@ class _Buffer:
                 sources.append(block.source)
                 targets.append(block.target)
                 kinds.append(block.paraphrase)
-                teacher_rows.append(getattr(block, "teacher_rows", None))
+                teacher_rows.append(block.teacher_rows)
             source = _shuffled(sources, self._order)
             sources.clear()  # they take half as much memory as a buffer
             target = _shuffled(targets, self._order)
@@ -209,7 +209,7 @@ def _sampled(sampling: LanguageSampling, seeds: tuple[int, int], block_pairs: in
     """The pairs of the block from ``start`` on that an epoch, known by its seeds, draws."""
     number = start // block_pairs
     rows = sampling.rows(number, block.corpus, np.random.default_rng([*seeds, number]))
-    return Pairs(block.source, block.target, block.paraphrase, getattr(block, "teacher_rows", None)).take(rows)
+    return Pairs(block.source, block.target, block.paraphrase, block.teacher_rows).take(rows)
 
 
 def _shuffled(parts: list[Any], order: npt.NDArray[np.int64]) -> Encoded:

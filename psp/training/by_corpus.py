@@ -9,11 +9,9 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from psp.core import schemas
-from psp.core.files import read_json, write_json
+from psp.core.files import read_json
 from psp.core.settings import Section, list_of
-from psp.pairs.samples import sample_size
-from psp.training.samples import DECLARED, Points, conditions, scores
+from psp.training.samples import DECLARED, Points, compare
 
 if TYPE_CHECKING:
     from psp.core.schemas.training import ByCorpusReport
@@ -36,36 +34,20 @@ SECTION = Section(
 )
 
 
-def gather(
-    points: Points,
-    reports: Mapping[str, Path | str],
-    out: Path,
-    *,
-    model: str,
-    settings: Mapping[str, Any],
-    development: str,
-) -> ByCorpusReport:
+def gather(points: Points, reports: Mapping[str, Path | str], out: Path, **about: Any) -> ByCorpusReport:
     """Write by_corpus.json; return its content.
 
     Args:
         points: the train.json of each corpus (by its label), encoder and seed.
         reports: the report of deduplication of each corpus.
         out: by_corpus.json.
-        settings: the block ``by_corpus``.
-        development: the name of the development STS set.
-
-    Raises:
-        DataError: as :func:`psp.training.samples.scores` and :func:`psp.pairs.samples.sample_size`.
+        about: as for :func:`psp.training.samples.compare`, with its errors.
     """
-    there = distinct(reports)
-    pairs = sample_size(there, settings["pairs"], f"models.{model}.by_corpus")
-    by_label = scores(points, pairs, settings["epochs"])
-    result = {
-        **conditions(model, pairs, settings, development),
-        "corpora": [{"label": label, "pairs": there[label], **by_label[label]} for label in reports],
-    }
-    write_json(out, result)
-    schemas.check_written(result, "by_corpus", out)
+
+    def of(samples: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return {"corpora": [{"label": label, **samples[label]} for label in reports]}
+
+    result = compare("by_corpus", points, distinct(reports), out, of, block="by_corpus", **about)
     return cast("ByCorpusReport", result)
 
 

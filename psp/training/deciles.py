@@ -5,16 +5,14 @@ The paper "ParaNMT-50M" does this in its table 5.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from psp.core import schemas
-from psp.core.files import read_json, write_json
+from psp.core.files import read_json
 from psp.core.settings import Section, choice, list_of
 from psp.pairs.rank import BY
-from psp.pairs.samples import sample_size
-from psp.training.samples import DECLARED, Points, available, conditions, scores
+from psp.training.samples import DECLARED, Points, available, compare
 
 if TYPE_CHECKING:
     from psp.core.schemas.training import DecilesReport
@@ -36,49 +34,31 @@ SECTION = Section(
 )
 
 
-def gather(
-    points: Points,
-    reports: Mapping[str, Path | str],
-    out: Path,
-    *,
-    model: str,
-    settings: Mapping[str, Any],
-    development: str,
-) -> DecilesReport:
+def gather(points: Points, reports: Mapping[str, Path | str], out: Path, **about: Any) -> DecilesReport:
     """Write tenths.json; return its content.
 
     Args:
         points: the train.json of each sample (``all``, ``score-1`` ...), encoder and seed.
         reports: the reports of the samples, by ``all`` and what ranks.
         out: tenths.json.
-        settings: the block ``deciles``.
-        development: the name of the development STS set.
-
-    Raises:
-        DataError: as :func:`psp.training.samples.scores` and :func:`psp.pairs.samples.sample_size`.
+        about: as for :func:`psp.training.samples.compare`, with its errors.
     """
-    samples = {name: read_json(path) for name, path in reports.items()}
-    there = available(samples.values())
-    pairs = sample_size(there, settings["pairs"], f"models.{model}.deciles")
-    by_name = scores(points, pairs, settings["epochs"])
-    result = {
-        **conditions(model, pairs, settings, development),
-        "all": {"pairs": there["all"], **by_name["all"]},
-        "by": [_ranking(samples[by], there, by_name) for by in settings["by"]],
-    }
-    write_json(out, result)
-    schemas.check_written(result, "tenths", out)
+    read = {name: read_json(path) for name, path in reports.items()}
+
+    def of(samples: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
+        return {
+            "all": samples["all"],
+            "by": [
+                {
+                    "by": report["by"],
+                    "corpora": report["corpora"],
+                    "tenths": [
+                        {"tenth": n, **samples[one["name"]]} for n, one in enumerate(report["samples"], start=1)
+                    ],
+                }
+                for report in (read[by] for by in about["settings"]["by"])
+            ],
+        }
+
+    result = compare("tenths", points, available(read.values()), out, of, block="deciles", **about)
     return cast("DecilesReport", result)
-
-
-def _ranking(
-    report: Mapping[str, Any], there: Mapping[str, int], by_name: Mapping[str, Mapping[str, Any]]
-) -> dict[str, Any]:
-    names: Sequence[str] = [one["name"] for one in report["samples"]]
-    return {
-        "by": report["by"],
-        "corpora": report["corpora"],
-        "tenths": [
-            {"tenth": decile, "pairs": there[name], **by_name[name]} for decile, name in enumerate(names, start=1)
-        ],
-    }

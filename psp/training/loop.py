@@ -4,14 +4,11 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import os
 import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
-
-import torch
 
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
@@ -36,10 +33,10 @@ from psp.training.sampling import language_sampling
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
-from psp.training.spacing import SpacedPairs, Spacing
+from psp.training.spacing import Spacing
 from psp.training.teaching.settings import TeacherSettings
-from psp.training.teaching.targets import DistillationTargets, DistilledPairs
-from psp.training.torch_state import torch_state
+from psp.training.teaching.targets import DistillationTargets
+from psp.training.torch_state import choose_device, torch_state
 from psp.training.trainer import Evaluate, Trainer
 
 if TYPE_CHECKING:
@@ -180,7 +177,7 @@ def _run(job: Training) -> TrainReport:
     kind = (job.encoder or {"kind": "mean"})["kind"]
     make_encoder = None if kind == JOINT else kinds.find(kind).make
     own = kinds.checked_encoder(job.encoder)
-    device = choose_device(settings.device)
+    device = choose_device(settings.device, settings.BLOCK)
     if settings.precision == "mixed" and device.type == "cpu":
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
     with contextlib.ExitStack() as stack:
@@ -199,16 +196,8 @@ def _run(job: Training) -> TrainReport:
         if make_encoder is not None:
             if settings.ignore_spaces and kinds.find(kind).adds_up and tokenizer.marks_spaces:
                 spacing = Spacing(tokenizer.pieces())
-                read = SpacedPairs(pairs, spacing)
-            spellings = tokenizer.spellings()
-            if settings.init_spelling and spellings is None:
-                raise ConfigError(
-                    f"train.init_spelling: {settings.init_spelling} is not allowed for the tokenizer of the kind "
-                    f"{tokenizer.name_on_disk()}, whose pieces' spelling is not informative. Write `init_spelling: 0`"
-                )
-            pieces = tokenizer.pieces()
-            starts = (init_vectors, job.piece_vectors)
-            table, taken_over = initial_table(pieces, settings, init_from, read, spellings, *starts)
+                read = spacing.pairs(pairs)
+            table, taken_over = initial_table(tokenizer, settings, init_from, read, init_vectors, job.piece_vectors)
         elif init_from is not None or init_vectors is not None or job.piece_vectors is not None:
             raise ConfigError(
                 "init_from, init_vectors and init_encoder: not available for encoders that are trained together"
@@ -217,13 +206,10 @@ def _run(job: Training) -> TrainReport:
         if job.teacher is not None:
             source, objective, about = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
             taught = {"teacher": about}
-        group = None
-        if ProcessGroup.wanted():
-            if taught:
-                raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
-            group = ProcessGroup.join(device)
-            stack.callback(group.leave)
-        first = group is None or group.rank == 0
+        if taught and ProcessGroup.wanted():
+            raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
+        group = stack.enter_context(ProcessGroup.joined(device))
+        first = group.rank == 0
         trained: Encoder
         if make_encoder is None:
             trained, optimiser = joint.joint_encoder(tokenizer, pairs, settings, own, device)
@@ -243,7 +229,7 @@ def _run(job: Training) -> TrainReport:
                 # Neither more frequent rows of metrics.csv nor `device: cpu` instead of `auto` changes the model.
                 "settings": {k: v for k, v in settings.as_dict().items() if k not in ("log_every", "device")},
                 "threads": job.threads,
-                "processes": 1 if group is None else group.size,
+                "processes": group.size,
                 "device": device.type,
                 "pairs": sha256(job.store),
                 "sentencepiece": pairs.vocabulary_sha256,
@@ -264,7 +250,7 @@ def _run(job: Training) -> TrainReport:
             if not job.replace:  # another process may have finished while this one waited
                 check_unfinished(out_dir, train_dir)
         checkpoint = saved.latest() if first else None
-        if group is not None and group.first(checkpoint is not None) and not first:
+        if group.first(checkpoint is not None) and not first:
             checkpoint = saved.latest()
         # One process writes; the others' metrics are discarded.
         folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
@@ -286,7 +272,7 @@ def _run(job: Training) -> TrainReport:
             **taught,
             "device": device.type,
             "threads": job.threads,
-            "processes": 1 if group is None else group.size,
+            "processes": group.size,
             "vocabulary": len(tokenizer),
             "store_pairs": len(pairs),
             "steps": trainer.step,
@@ -321,42 +307,22 @@ def _distilled(
     read: PairSource,
     tokenizer: Tokenizer,
     settings: TrainSettings,
-) -> tuple[DistilledPairs, Loss, dict[str, Any]]:
+) -> tuple[PairSource, Loss, dict[str, Any]]:
     """Pairs with their teacher's rows, the loss, and train.json's entry about the teacher."""
     wanted = TeacherSettings.of(teaching)
     targets = DistillationTargets(file)
     targets.check(pairs, tokenizer, wanted)
-    distilled = DistilledPairs(read, targets)
     loss = TeacherLoss(
         make_loss(settings.as_dict()) if wanted.weight < 1 else None,
         targets,
-        distilled.sentences() if wanted.in_neighbourhoods else None,
+        targets.sentences(read) if wanted.in_neighbourhoods else None,
         wanted,
         settings.seed,
     )
     log.info("taught by %s: %d sentences, %s", wanted.encoder, len(targets), wanted.loss)
     known = {key: targets.about[key] for key in ("identity", "languages", "dim", "distinct")}
     about = {**wanted.as_dict(), **known, "taught": len(targets), "sha256": sha256(file)}
-    return distilled, loss, about
-
-
-def choose_device(name: str) -> torch.device:
-    """Resolve a device setting: ``auto`` is the GPU if torch sees one, else the CPU.
-
-    Raises:
-        ConfigError: the setting names a GPU that torch does not see.
-    """
-    if name == "auto":
-        name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and ProcessGroup.wanted():
-        name = f"cuda:{os.environ['LOCAL_RANK']}"  # one per process
-    device = torch.device(name)
-    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
-        raise ConfigError(
-            f"train.device: {name!r}, but torch {torch.__version__} sees {torch.cuda.device_count()} GPUs. "
-            "Write `device: auto`"
-        )
-    return device
+    return targets.beside(read), loss, about
 
 
 def _evaluation(development: Development, tokenizer: Tokenizer, config: Mapping[str, Any]) -> Evaluate:

@@ -209,10 +209,16 @@ class DenseAdam(torch.optim.Adam):
     The gradient buffer is as large as the table and is reused: only the rows of the step are reset to zero. The moments
     of rarely used rows are set to zero before they become subnormal; see :data:`NOTHING`.
     (torch.set_flush_denormal would not suffice: it affects only threads started after it.)
+
+    Args:
+        params: as for torch's.
+        clip: the largest norm of all gradients together, which are scaled down to it; None = no limit.
+        settings: of torch's Adam.
     """
 
-    def __init__(self, params: Iterable[Any], **settings: Any) -> None:
+    def __init__(self, params: Iterable[Any], clip: float | None = None, **settings: Any) -> None:
         super().__init__(params, **settings, fused=True)
+        self._clip = clip
         self._buffers: dict[Tensor, Tensor] = {}
         self._steps = 0
 
@@ -222,6 +228,9 @@ class DenseAdam(torch.optim.Adam):
     @torch.no_grad()
     def step(self) -> None:  # type: ignore[override]
         """One step of Adam for every parameter that has a gradient, sparse or dense."""
+        if self._clip is not None:
+            tables = (table for group in self.param_groups for table in group["params"])
+            clip_gradient([table.grad for table in tables if table.grad is not None], self._clip)
         scattered = []
         for group in self.param_groups:
             for table in group["params"]:

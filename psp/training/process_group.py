@@ -6,8 +6,9 @@ models stay bitwise equal. They communicate by gloo on CPUs, by NCCL on GPUs.
 
 from __future__ import annotations
 
+import contextlib
 import os
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from datetime import timedelta
 from typing import Any
 
@@ -25,37 +26,42 @@ class PartnerLost(PspError):
 
 
 class ProcessGroup:
-    """The process group, as one of its processes sees it.
+    """The processes that train together, as one of them sees them; this one alone, unless torchrun started several.
 
     Attributes:
         rank: its number; process 0 writes the files.
         size: how many there are.
     """
 
-    def __init__(self, device: torch.device) -> None:
-        self._device = device
-        self.rank, self.size = dist.get_rank(), dist.get_world_size()
+    def __init__(self, device: torch.device | None = None, rank: int = 0, size: int = 1) -> None:
+        self._device, self.rank, self.size = device, rank, size
 
     @staticmethod
     def wanted() -> bool:
         """Whether torchrun has started this process as one of several."""
         return int(os.environ.get("WORLD_SIZE", "1")) > 1
 
-    @staticmethod
-    def join(device: torch.device, patience: timedelta | None = None) -> ProcessGroup:
-        """Join the process group; processes wait for one another as long as ``patience`` says (None: torch's limit)."""
+    @classmethod
+    @contextlib.contextmanager
+    def joined(cls, device: torch.device, patience: timedelta | None = None) -> Iterator[ProcessGroup]:
+        """The group, until this process leaves it in good order; processes wait for one another for ``patience``.
+
+        None is torch's limit.
+        """
+        if not cls.wanted():
+            yield ALONE
+            return
         if device.type == "cuda":
             torch.cuda.set_device(device)
         dist.init_process_group("nccl" if device.type == "cuda" else "gloo", timeout=patience)
-        return ProcessGroup(device)
+        try:
+            yield cls(device, dist.get_rank(), dist.get_world_size())
+        finally:
+            dist.destroy_process_group()
 
-    def leave(self) -> None:
-        """Leave the process group in good order."""
-        dist.destroy_process_group()
-
-    def share(self, count: int) -> tuple[int, int]:
-        """The part of ``count`` things, first and last + 1, that falls to this process."""
-        return count * self.rank // self.size, count * (self.rank + 1) // self.size
+    def share(self, count: int) -> slice:
+        """The part of ``count`` things that falls to this process."""
+        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def gather(self, array: npt.NDArray[Any]) -> list[npt.NDArray[Any]]:
         """The arrays of all processes in the order of their ranks; they may differ in their first dimension."""
@@ -63,6 +69,8 @@ class ProcessGroup:
 
     def gather_tensors(self, tensor: Tensor) -> list[Tensor]:
         """As :meth:`gather`, on the device of the group."""
+        if self.size == 1:
+            return [tensor]
         tensor = tensor.to(self._device).contiguous()
         lengths = [int(length) for length in self._all(torch.tensor([len(tensor)], device=self._device))]
         padded = tensor.new_zeros((max(lengths), *tensor.shape[1:]))  # collectives want equal shapes
@@ -79,7 +87,7 @@ class ProcessGroup:
 
     def add_gradients(self, parameters: Sequence[torch.nn.Parameter]) -> None:
         """Replace each parameter's gradient by the sum over all processes, with the same bits in each."""
-        for parameter in parameters:
+        for parameter in parameters if self.size > 1 else ():
             gradient = parameter.grad
             if gradient is None:
                 raise RuntimeError("a parameter has no gradient in this process")  # others would wait for it for ever
@@ -104,3 +112,7 @@ class ProcessGroup:
     def first(self, flag: bool) -> bool:
         """The value of process 0."""
         return bool(self.gather(np.array([flag], dtype=np.int64))[0][0])
+
+
+#: This process by itself.
+ALONE = ProcessGroup()

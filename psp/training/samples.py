@@ -7,20 +7,20 @@ of each, several encoders. A point is one sample, encoder and seed; :mod:`psp.tr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psp.core import schemas
-from psp.core.errors import DataError
-from psp.core.files import folder_beside, read_json
+from psp.core.files import folder_beside, write_json
 from psp.core.settings import Setting, choice, integer, list_of
 from psp.evaluation.seeds import summary
-from psp.pairs.samples import first_pairs
+from psp.pairs.samples import first_pairs, sample_size
 from psp.text.tokenizer_kinds import kinds, studied
 from psp.training.encoders.kinds import with_settings
 from psp.training.launch import train_in_processes
+from psp.training.validated import validated
 
 if TYPE_CHECKING:
     from psp.training.loop import Training
@@ -71,40 +71,53 @@ def train_sample(job: Training, pairs: int, log: Path | str | None = None) -> Ma
         return train_in_processes(replace(job, store=folder / "pairs.tsv"), log)
 
 
-def scores(points: Points, pairs: int, epochs: int) -> dict[str, dict[str, Any]]:
-    """The validation scores of all points: for each sample, ``figures`` by encoder and their ``mean``.
+def compare(
+    study: str,
+    points: Points,
+    there: Mapping[str, int],
+    out: Path,
+    of: Callable[[Mapping[str, Mapping[str, Any]]], Mapping[str, Any]],
+    *,
+    block: str,
+    model: str,
+    settings: Mapping[str, Any],
+    development: str,
+) -> Any:
+    """Write a study's JSON from the validation scores of all points; return its content.
 
-    Each is a summary over the seeds (:func:`psp.evaluation.seeds.summary`).
+    Args:
+        study: the name of the file and of its schema.
+        points: the train.json of each sample, encoder and seed.
+        there: the number of pairs of each sample.
+        out: the JSON.
+        of: what the study itself says, given for each sample its ``pairs``, ``figures`` by encoder and their ``mean``,
+            summaries over the seeds (:func:`psp.evaluation.seeds.summary`).
+        block: the study's block of the config, for errors.
+        model: the model's name.
+        settings: the content of that block.
+        development: the name of the development STS set.
 
     Raises:
-        DataError: a report is missing, has no score, or belongs to another training run.
+        DataError: a report is missing, has no score, or belongs to another training run; or as
+            :func:`psp.pairs.samples.sample_size`.
     """
-    return {sample: _scores(encoders, pairs, epochs) for sample, encoders in points.items()}
+    pairs = sample_size(there, settings["pairs"], f"models.{model}.{block}")
+    wanted = {"epochs": settings["epochs"], "store_pairs": pairs}
+    samples = {name: {"pairs": there[name], **_scores(encoders, wanted)} for name, encoders in points.items()}
+    shared = {key: settings[key] for key in ("epochs", "seeds", "encoders")}
+    result = {"format": 1, "model": model, "pairs": pairs, **shared, "development": development, **of(samples)}
+    write_json(out, result)
+    schemas.check_written(result, study, out)
+    return result
 
 
-def _scores(encoders: Mapping[str, Mapping[int, Path | str]], pairs: int, epochs: int) -> dict[str, Any]:
+def _scores(encoders: Mapping[str, Mapping[int, Path | str]], wanted: Mapping[str, Any]) -> dict[str, Any]:
     values = {
-        encoder: [_score(path, seed, pairs, epochs) for seed, path in seeds.items()]
+        encoder: [validated(path, {"seed": seed, **wanted})[1] for seed, path in seeds.items()]
         for encoder, seeds in encoders.items()
     }
     means = [round(sum(row) / len(row), 4) for row in zip(*values.values(), strict=True)]
     return {"figures": {encoder: summary(row) for encoder, row in values.items()}, "mean": summary(means)}
-
-
-def _score(path: Path | str, seed: int, pairs: int, epochs: int) -> float:
-    report = read_json(path)
-    schemas.check(report, "train", path)
-    wanted = {"seed": seed, "epochs": epochs}
-    used = {key: report["settings"][key] for key in wanted}
-    if used != wanted or report["store_pairs"] != pairs:
-        raise DataError(
-            f"is of a training with seed {used['seed']}, {used['epochs']} epochs and {report['store_pairs']:,} pairs, "
-            f"not {seed}, {epochs} and {pairs:,}; delete it and make it again",
-            path,
-        )
-    if report["best"] is None:
-        raise DataError("has no validation score; give the model development data", path)
-    return float(report.get("final", report["best"])["score"])
 
 
 def available(reports: Iterable[Mapping[str, Any]]) -> dict[str, int]:
@@ -113,9 +126,3 @@ def available(reports: Iterable[Mapping[str, Any]]) -> dict[str, int]:
     for report in reports:
         counts |= {one["name"]: one["pairs"] for one in report["samples"]}
     return counts
-
-
-def conditions(model: str, pairs: int, settings: Mapping[str, Any], development: str) -> dict[str, Any]:
-    """The facts that all points of a study share, for its JSON."""
-    shared = {key: settings[key] for key in ("epochs", "seeds", "encoders")}
-    return {"format": 1, "model": model, "pairs": pairs, **shared, "development": development}

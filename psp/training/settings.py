@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from psp.core.settings import Section, Setting, boolean, integer, text
@@ -30,14 +30,12 @@ class TrainSettings(CheckedSettings):
         6,
         at_least=1,
         recipes={"paper": 25, "code": 25, "paranmt": 5},
-        tunable=True,
         help="passes over the pairs",
     )
     batch_size: int = field.integer(
         512,
         at_least=2,
         recipes={"paper": 128, "code": 128, "paranmt": 100},
-        tunable=True,
         help="pairs per mini-batch",
     )
     megabatch: int = field.integer(
@@ -45,14 +43,12 @@ class TrainSettings(CheckedSettings):
         at_least=1,
         recipes={"paranmt": 40},
         unstated=["paranmt"],  # for its final models: the code's default, and in the names of the released files
-        tunable=True,
         help="maximum mega-batch size, in mini-batches; negatives are mined from it",
     )
     anneal: int = field.integer(
         150,
         at_least=0,
         recipes={"paranmt": 0},
-        tunable=True,
         help="mini-batches after which the mega-batch grows by one mini-batch; with 0 it has its full size from "
         "the first step",
     )
@@ -60,13 +56,11 @@ class TrainSettings(CheckedSettings):
         "infonce",
         objectives.OBJECTIVES.keys,
         recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
-        tunable=True,
         help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.OBJECTIVES.values()),
     )
     candidates: str = field.choice(
         "batch",
         ["batch", "mined"],
-        tunable=True,
         help="InfoNCE's negatives: `batch` takes the other pairs of the mini-batch; `mined` adds the negatives "
         "mined from the mega-batch",
     )
@@ -75,38 +69,31 @@ class TrainSettings(CheckedSettings):
         at_least=0,
         at_most=2,
         recipes={"paper": 0.4, "code": 0.4, "paranmt": 0.4},
-        tunable=True,
         help="the loss's margin delta; infonce subtracts it from the cosine of the positive pair",
     )
-    scale: float = field.number(
-        20, above=0, tunable=True, help="InfoNCE's scale: cosines are multiplied by it before the softmax"
-    )
+    scale: float = field.number(20, above=0, help="InfoNCE's scale: cosines are multiplied by it before the softmax")
     matryoshka: tuple[int, ...] = field.list_of(
         [],
         items={"type": "integer", "minimum": 1},
         distinct=True,
-        tunable=True,
         help="shorter vector lengths to which the loss also applies, so that vectors can be truncated to them",
     )
     directions: str = field.choice(
         "both",
         ["both", "source"],
         recipes={"paper": "source", "paranmt": "source"},
-        tunable=True,
         help="`source` is the paper's Eq. 1; `both` adds the mirrored term, as the published code does",
     )
     negatives: str = field.choice(
         "auto",
         ["auto", "opposite", "same", "any", "random"],
         recipes={"code": "opposite", "paranmt": "same"},
-        tunable=True,
         help="mine negatives from the side opposite to the anchor's, from the same, or from any; auto takes any "
         "for paraphrases, else opposite; random does not mine",
     )
     mask_equal: bool = field.boolean(
         True,
         recipes={"code": False, "paranmt": False},
-        tunable=True,
         help="mask negatives whose text equals the positive or the anchor",
     )
     dropout: float = field.number(
@@ -115,7 +102,6 @@ class TrainSettings(CheckedSettings):
         below=1,
         recipes={"paranmt": 0},
         unstated=["paranmt"],  # no regularisation is named
-        tunable=True,
         help="dropout on the embeddings (the paper tries 0, 0.1 and 0.3)",
     )
     token_dropout: float = field.number(
@@ -124,37 +110,32 @@ class TrainSettings(CheckedSettings):
         below=1,
         recipes={"paper": 0, "code": 0, "paranmt": 0},
         unstated=["paranmt"],  # no regularisation is named
-        tunable=True,
         help="probability of dropping a token from its sentence's mean",
     )
     learning_rate: float = field.number(
         0.05,
         above=0,
         recipes={"paper": 0.001, "code": 0.001, "paranmt": 0.001},
-        tunable=True,
         help="Adam's learning rate; with a linear schedule, the peak",
     )
     schedule: str = field.choice(
         "linear",
         ["constant", "linear"],
         recipes={"paper": "constant", "code": "constant", "paranmt": "constant"},
-        tunable=True,
         help="learning rate schedule; linear rises from 0 during warmup, then falls to 0 at the end",
     )
     warmup: float = field.number(
-        0.05, at_least=0, below=1, tunable=True, help="share of training during which a linear schedule rises"
+        0.05, at_least=0, below=1, help="share of training during which a linear schedule rises"
     )
     average: int = field.integer(
         0,
         at_least=0,
-        tunable=True,
         help="number of weight snapshots whose mean becomes the model, the last at the end; 0 for no averaging",
     )
     average_part: float = field.number(
         0.2,
         above=0,
         at_most=1,
-        tunable=True,
         help="final share of training over which the snapshots are evenly spaced",
     )
     clip: float | None = field.number(
@@ -163,16 +144,12 @@ class TrainSettings(CheckedSettings):
         null=True,
         recipes={"paranmt": None},
         unstated=["paranmt"],
-        tunable=True,
         help="clip the gradient norm to this value; null for no clipping",
     )
-    dim: int = field.integer(
-        1024, at_least=1, recipes={"paranmt": 300}, tunable=True, help="dimension of the embeddings"
-    )
+    dim: int = field.integer(1024, at_least=1, recipes={"paranmt": 300}, help="dimension of the embeddings")
     ignore_spaces: bool = field.boolean(
         True,
         recipes=dict.fromkeys(("paper", "code", "paranmt"), False),
-        tunable=True,
         help="punctuation marks have one embedding with and without a space before them, and a lone space has "
         "none; for means of sentencepiece's pieces",
     )
@@ -181,7 +158,6 @@ class TrainSettings(CheckedSettings):
         ["normal", "zipf"],
         recipes={"paper": "normal", "code": "normal", "paranmt": "normal"},
         unstated=["paranmt"],
-        tunable=True,
         help="initial embeddings: normal is N(0, 1); zipf multiplies them by a / (a + share of tokens), so that "
         "frequent pieces start small",
     )
@@ -190,24 +166,21 @@ class TrainSettings(CheckedSettings):
         above=0,
         recipes={"paranmt": 0.01},
         unstated=["paranmt"],  # the code's trigrams; its words start from vectors that were trained before
-        tunable=True,
         help="the initial embeddings, except those taken from elsewhere, are multiplied by this",
     )
-    init_smoothing: float = field.number(3e-4, above=0, tunable=True, help="the a of `init: zipf`")
+    init_smoothing: float = field.number(3e-4, above=0, help="the a of `init: zipf`")
     init_spelling: float = field.number(
         0.6,
         at_least=0,
         at_most=1,
         recipes={"paper": 0, "code": 0, "paranmt": 0},
         unstated=["paranmt"],
-        tunable=True,
         help="share of the initial embeddings' variance that comes from the spelling of the pieces",
     )
     init_encoder_share: float = field.number(
         0.6,
         at_least=0,
         at_most=1,
-        tunable=True,
         help="with `init_encoder`: share of the initial embeddings' variance that comes from it; `init_spelling` "
         "is a share of the rest",
     )
@@ -215,7 +188,6 @@ class TrainSettings(CheckedSettings):
         0.5,
         at_least=0,
         at_most=1,
-        tunable=True,
         help="with `init_encoder`: its vectors are divided along each principal component by the standard "
         "deviation to this power; 1 whitens them, 0 leaves them unchanged",
     )
@@ -223,7 +195,6 @@ class TrainSettings(CheckedSettings):
         1,
         at_least=0,
         at_most=1,
-        tunable=True,
         help="in a model of several language pairs, the share of each in an epoch (of unchanged length) is "
         "proportional to its number of pairs to this power: with 1 every pair occurs once, with 0 shares are equal",
     )
@@ -284,6 +255,8 @@ class CheckpointSchedule(CheckedSettings):
     keep: int = field.integer(2, at_least=1, help="number of latest checkpoints to keep until training ends")
 
 
+#: The settings that do not change what is learned, so that no search or variant may set them.
+NOT_TUNABLE = ("seed", "device", "precision", "dev_every", "select", "log_every")
 #: The kind of several encoders that are trained together (:mod:`psp.training.encoders.joint`).
 JOINT = "joint"
 #: Keys of the block ``train`` that each of several encoders that are trained together has of its own.
@@ -347,7 +320,11 @@ JOB: Mapping[str, Setting] = {
 SECTION = Section(
     "training (paper, section 3)",
     {
-        **{key: setting for key, setting in TrainSettings.declared().items() if key != "seed"},
+        **{
+            key: replace(setting, tunable=key not in NOT_TUNABLE)
+            for key, setting in TrainSettings.declared().items()
+            if key != "seed"
+        },
         "checkpoint": Section(
             "a stopped or killed training resumes from its last checkpoint; each takes 0.8 GB and 3 s for an embedding "
             "matrix of 50,000 x 1,024, and how often they are written does not affect the model",

@@ -10,12 +10,11 @@ from __future__ import annotations
 
 import unicodedata
 from collections.abc import Sequence
-from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
-from psp.pairs.encoded_pairs import PairSource
+from psp.pairs.encoded_pairs import ChangedPairs, PairSource
 from psp.text.encoded import Encoded, offsets_of
 
 _MARK = "\N{LOWER ONE EIGHTH BLOCK}"
@@ -53,6 +52,12 @@ class Spacing:
         before = offsets_of(dropped)
         return Encoded(ids[~dropped], (sentences.offsets - before[sentences.offsets]).astype(sentences.offsets.dtype))
 
+    def pairs(self, pairs: PairSource) -> PairSource:
+        """Pairs whose sentences are read this way."""
+        return ChangedPairs(
+            pairs, lambda block, _: block._replace(source=self.read(block.source), target=self.read(block.target))
+        )
+
     def fill(self, table: npt.NDArray[np.float32]) -> None:
         """Fill in the rows that no sentence reads, in place.
 
@@ -63,18 +68,3 @@ class Spacing:
         table[others] = table[self.same[others]]
         if self.lone is not None:
             table[self.lone] = 0
-
-
-class SpacedPairs:
-    """Pairs (:class:`psp.pairs.encoded_pairs.PairSource`) whose sentences are read this way."""
-
-    def __init__(self, pairs: PairSource, spacing: Spacing) -> None:
-        self._pairs, self._spacing = pairs, spacing
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def read(self, start: int, stop: int) -> Any:
-        """Read pairs ``start`` to ``stop``."""
-        block = self._pairs.read(start, stop)
-        return block._replace(source=self._spacing.read(block.source), target=self._spacing.read(block.target))

@@ -1,18 +1,39 @@
-"""Torch's state for training: the number of threads, and deterministic kernels."""
+"""Torch's state for training: the device, the number of threads, and deterministic kernels."""
 
 from __future__ import annotations
 
 import contextlib
 import ctypes
+import os
 from collections.abc import Iterator
 
 import torch
 
 from psp.core import jit
 from psp.core.errors import ConfigError
+from psp.training.process_group import ProcessGroup
 
 #: glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD.
 _TRIM_THRESHOLD, _MAP_THRESHOLD = -1, -3
+
+
+def choose_device(name: str, block: str) -> torch.device:
+    """Resolve the setting ``device`` of a block: ``auto`` is the GPU if torch sees one, else the CPU.
+
+    Raises:
+        ConfigError: the setting names a GPU that torch does not see.
+    """
+    if name == "auto":
+        name = "cuda" if torch.cuda.is_available() else "cpu"
+    if name == "cuda" and ProcessGroup.wanted():
+        name = f"cuda:{os.environ['LOCAL_RANK']}"  # one per process
+    device = torch.device(name)
+    if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
+        raise ConfigError(
+            f"{block}.device: {name!r}, but torch {torch.__version__} sees {torch.cuda.device_count()} GPUs. "
+            "Write `device: auto`"
+        )
+    return device
 
 
 def _choose_kernels() -> None:

@@ -17,15 +17,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from psp.core import schemas
-from psp.core.errors import ConfigError, DataError
+from psp.core.errors import ConfigError
 from psp.core.files import read_json, write_json
 from psp.core.settings import Section, Setting, integer, list_of
 from psp.training.objectives import OBJECTIVES, find, mines
 from psp.training.schedule import megabatch_size
-from psp.training.settings import TrainSettings
+from psp.training.settings import NOT_TUNABLE, TrainSettings
+from psp.training.validated import validated
 
 if TYPE_CHECKING:
-    from psp.core.schemas.training import TrainReport, TunePoint, TuneReport
+    from psp.core.schemas.training import TunePoint, TuneReport
 
 #: Keys that only shape mega-batches: they are compared by the resulting mega-batches.
 SHAPE = ("epochs", "batch_size", "megabatch", "anneal")
@@ -103,8 +104,8 @@ def _course(pairs: int, epochs: int, batch_size: int, megabatch: int, anneal: in
 
 def tunable() -> dict[str, dict[str, Any]]:
     """For each key of the block ``train`` that affects what is learned, a reference to its place in the schema."""
-    declared = TrainSettings.declared()
-    return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key, setting in declared.items() if setting.tunable}
+    keys = [key for key in TrainSettings.declared() if key not in NOT_TUNABLE]
+    return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key in keys}
 
 
 def _grid() -> dict[str, Any]:
@@ -266,23 +267,13 @@ class Tuning:
         """
         points: list[TunePoint] = []
         for name, values in self.points.items():
-            report: TrainReport = read_json(reports[name])
-            schemas.check(report, "train", reports[name])
+            report, score = validated(reports[name], {"epochs": self.epochs, "anneal": self.anneal, **values})
             used = report["settings"]
-            expected = {"epochs": self.epochs, "anneal": self.anneal, **values}
-            if wrong := [key for key, value in expected.items() if used[key] != value]:
-                raise DataError(
-                    f"was trained with {wrong[0]} {used[wrong[0]]}, the point {name} has {expected[wrong[0]]}; "
-                    "delete it and make it again",
-                    reports[name],
-                )
-            if report["best"] is None:
-                raise DataError("has no validation score; give the model development data", reports[name])
             points.append(
                 {
                     "name": name,
                     "settings": {key: used[key] for key in values},
-                    "score": report.get("final", report["best"])["score"],
+                    "score": score,
                     "epoch": report["best"]["epoch"],
                     "steps": report["steps"],
                     "largest_megabatch": course(report["store_pairs"], used).largest,

@@ -20,7 +20,7 @@ from psp.training import trainer as trainer_module
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.negatives.mining import Negatives, mine_by_kind
 from psp.training.optimiser import DenseAdam
-from psp.training.process_group import ProcessGroup
+from psp.training.process_group import ALONE, ProcessGroup
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
 from psp.training.torch_state import torch_state
@@ -57,9 +57,9 @@ def mine_own_share(
     pairs: Pairs, source: torch.Tensor, target: torch.Tensor, group: ProcessGroup, **how: Any
 ) -> Negatives:
     """A wrong build: each process looks for negatives among its own share of the mega-batch alone."""
-    first, last = group.share(len(pairs))
-    rows = np.arange(first, last)
-    found = mine_by_kind(pairs.take(rows), source[first:last], target[first:last], **how)
+    share = group.share(len(pairs))
+    rows, first = np.arange(share.start, share.stop), share.start
+    found = mine_by_kind(pairs.take(rows), source[share], target[share], **how)
     sides = []
     for side in (found.source, found.target):
         of_all = np.where(side < 0, -1, side + first + np.where(side >= len(rows), len(pairs) - len(rows), 0))
@@ -76,14 +76,14 @@ def mixed_kinds(count: int) -> ListSource:
     return ListSource(pairs.source, target, kinds)
 
 
-def run(folder: Path, name: str, group: ProcessGroup | None) -> None:
+def run(folder: Path, name: str, group: ProcessGroup = ALONE) -> None:
     with registered():
         _run(folder, name, TrainSettings(**{**SMALL, **SCENARIOS[name]}), group)
 
 
-def _run(folder: Path, name: str, settings: TrainSettings, group: ProcessGroup | None) -> None:
+def _run(folder: Path, name: str, settings: TrainSettings, group: ProcessGroup) -> None:
     pairs = mixed_kinds(22 * 6) if settings.batch_size == 7 else translated(400, 1)
-    rank = group.rank if group else 0
+    rank = group.rank
     mined: list[np.ndarray] = []
     search = mine_own_share if name == "own share" else mine_by_kind
 
@@ -116,10 +116,9 @@ def _run(folder: Path, name: str, settings: TrainSettings, group: ProcessGroup |
 
 def main() -> None:
     folder, names = Path(sys.argv[1]), sys.argv[2:]
-    group = ProcessGroup.join(torch.device("cpu"))
-    for name in names:
-        run(folder, name, group)
-    group.leave()
+    with ProcessGroup.joined(torch.device("cpu")) as group:
+        for name in names:
+            run(folder, name, group)
 
 
 if __name__ == "__main__":

@@ -61,7 +61,7 @@ class PairwiseSigmoid(Objective):
 
         def loss(vectors: Tensor) -> Tensor:
             source, target = vectors.chunk(2)
-            if batch.group is None:
+            if batch.group.size == 1:
                 return of(source, target, **parameters).sum()
             # The vectors' gradient is that of the whole loss; the parameters' is this process's share, added up later.
             sides = []

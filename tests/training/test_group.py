@@ -28,7 +28,7 @@ CANCELLED = 5e-5
 def alone(tmp_path_factory: pytest.TempPathFactory) -> Path:
     folder = tmp_path_factory.mktemp("alone")
     for name in SAME:
-        run(folder, name, None)
+        run(folder, name)
     return folder
 
 

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,13 +17,19 @@ from psp.models.static import StaticModel
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
-from psp.training.initial import count_pieces, initial_table
+from psp.training.initial import count_pieces
 from psp.training.piece_vectors import embed_pieces, mix_in
 from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
 from tests.training.conftest import ListSource
 
 PIECES = [str(number) for number in range(50)]
+
+
+def initial_table(pieces: list[str], *given: Any, **named: Any) -> tuple[torch.Tensor, dict[str, Any] | None]:
+    """The table of pieces that are spelled as they are."""
+    tokenizer = SimpleNamespace(pieces=lambda: pieces, spellings=lambda: pieces)
+    return initial.initial_table(tokenizer, *given, **named)  # type: ignore[arg-type]
 
 
 def pairs() -> ListSource:
@@ -76,7 +84,7 @@ def test_words_resemble_by_their_spelling_and_trigrams_by_nothing() -> None:
     spellings = tokenizer.spellings()
     assert spellings == ["<unk>", "▁house", "▁houses", "▁mouse"]
     settings = TrainSettings(dim=5_000, init="normal", init_spelling=1)
-    table = initial_table(tokenizer.pieces(), settings, None, pairs(), spellings)[0].numpy()
+    table = initial.initial_table(tokenizer, settings, None, pairs())[0].numpy()
     near, far = (np.corrcoef(table[1], table[row])[0, 1] for row in (2, 3))
     assert near > far > 0.1 > abs(np.corrcoef(table[0], table[1])[0, 1])
     assert TrigramTokenizer([("the", 2)]).spellings() is None
@@ -140,6 +148,6 @@ def test_the_embeddings_of_an_lstm_are_taken_over_whatever_its_width(tmp_path: P
     words = WordTokenizer([("the", 2), ("house", 1)])
     StaticModel(weight, words, {"languages": ["en"]}, contextual=Lstm([direction])).save(tmp_path / "model")
     settings = TrainSettings(dim=2, init="normal", init_spelling=0)
-    table, taken = initial_table(words.pieces(), settings, tmp_path / "model", ListSource([], []))
+    table, taken = initial.initial_table(words, settings, tmp_path / "model", ListSource([], []))
     assert taken == {"pieces": 3, "taken_over": 3}
     assert np.array_equal(table.numpy(), weight)

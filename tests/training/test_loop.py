@@ -121,8 +121,8 @@ def test_a_store_of_another_vocabulary_is_refused(tmp_path: Path, made: Made) ->
 @pytest.mark.parametrize("finite", [False, True])
 def test_divergence_leaves_no_model(tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, finite: bool) -> None:
     if finite:  # as if no loss were low enough
-        monkeypatch.setattr("psp.training.divergence.HARDLY", 0)
-        monkeypatch.setattr("psp.training.divergence.DIVERGED", 0)
+        monkeypatch.setattr("psp.training.trainer.HARDLY", 0)
+        monkeypatch.setattr("psp.training.trainer.DIVERGED", 0)
     with pytest.raises(PspError, match="diverged: the first mini-batch's loss" if finite else "diverged"):
         run(tmp_path, made, epochs=1, learning_rate=0.02 if finite else 1e30)
     assert not (tmp_path / "model").exists()

@@ -11,7 +11,7 @@ from psp.models.static import StaticModel
 from psp.pairs.store import Block
 from psp.text.encoded import Encoded
 from psp.training.loop import Training
-from psp.training.spacing import SpacedPairs, Spacing
+from psp.training.spacing import Spacing
 
 MARK = "\u2581"
 PIECES = ["<unk>", MARK, ".", f"{MARK}.", f"{MARK}ankle", "ankle", f"{MARK}'s", "'s", f"{MARK}(", "(", f"{MARK}!", "3"]
@@ -70,7 +70,7 @@ def test_pairs_are_read_so_on_both_sides():
             sides = encoded([[4, 1, 2], [11]][start:stop]), encoded([[4, 3], [6]][start:stop])
             return Block(*sides, np.zeros(stop - start, int), np.ones(stop - start, bool))
 
-    pairs = SpacedPairs(Source(), Spacing(PIECES))
+    pairs = Spacing(PIECES).pairs(Source())
     block = pairs.read(0, 2)
     assert len(pairs) == 2 and block.paraphrase.all()
     assert (lists(block.source), lists(block.target)) == ([[4, 2], [11]], [[4, 2], [7]])

@@ -13,7 +13,6 @@ import pytest
 import torch
 
 from psp.core.errors import PspError
-from psp.training.divergence import FEW_STEPS
 from psp.training.encoders.base import Encoder
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.losses.infonce import infonce_objective
@@ -22,7 +21,7 @@ from psp.training.optimiser import DeferredAdam, DenseAdam
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
 from psp.training.torch_state import torch_state
-from psp.training.trainer import Trainer
+from psp.training.trainer import FEW_STEPS, Trainer
 from tests.training.conftest import CONCEPTS, ListSource, Weighted, retrieval_error, sentences, translated
 
 SMALL: dict[str, Any] = {
@@ -312,7 +311,7 @@ def test_after_a_few_steps_a_divergence_is_a_warning(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for limit in ("DIVERGED", "HARDLY"):
-        monkeypatch.setattr(f"psp.training.divergence.{limit}", 0.5)
+        monkeypatch.setattr(f"psp.training.trainer.{limit}", 0.5)
     _, trainer = run(tmp_path, translated(4, 1), **DIVERGING | {"epochs": 3})
     assert trainer.step < FEW_STEPS
     trainer.check_learnt()

@@ -22,7 +22,7 @@ from psp.core.errors import ConfigError
 from psp.core.files import sha256
 from psp.models.combined import ADD, CombinedModel, checked_weights
 from psp.models.files import WEIGHTS
-from psp.pairs.encoded_pairs import Pairs, PairSource
+from psp.pairs.encoded_pairs import ChangedPairs, PairSource
 from psp.text.encoded import Encoded
 from psp.text.parts_tokenizer import divided
 from psp.text.tokenizer import Tokenizer
@@ -62,18 +62,9 @@ def joint_encoder(
         # A seed of its own: otherwise two parts would draw the same noise at the same places.
         chosen = {key: one[key] for key in OF_PART} | {"seed": settings.seed + number}
         mine = dataclasses.replace(settings, **chosen)
-        if mine.init_spelling and part.spellings() is None:
-            raise ConfigError(
-                f"train.init_spelling: {mine.init_spelling} is not allowed for {part.kind}s, whose spelling is not "
-                "informative. Write `init_spelling: 0`"
-            )
         start = one.get("init_from")
         table, _ = initial_table(
-            part.pieces(),
-            mine,
-            None if start is None else Path(start),
-            _PartOf(pairs, tokenizer.starts, number),
-            part.spellings(),
+            part, mine, None if start is None else Path(start), part_of(pairs, tokenizer.starts, number)
         )
         make = kinds.find(one["encoder"]["kind"]).make
         made.append(make(table.to(device), mine.as_dict(), one["encoder"]))
@@ -139,16 +130,10 @@ class JointEncoder(torch.nn.Module):
         self.embedder(tokenizer, config).save(folder)
 
 
-class _PartOf:
-    """Pairs with the ids of one part only: :class:`psp.pairs.encoded_pairs.PairSource`."""
-
-    def __init__(self, pairs: PairSource, starts: Sequence[int], number: int) -> None:
-        self._pairs, self._range = pairs, starts[number : number + 2]
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def read(self, start: int, stop: int) -> Pairs:
-        block = self._pairs.read(start, stop)
-        source, target = (divided(side, self._range)[0] for side in (block.source, block.target))
-        return Pairs(source, target, block.paraphrase)
+def part_of(pairs: PairSource, starts: Sequence[int], number: int) -> PairSource:
+    """Pairs with the ids of one part only."""
+    own = starts[number : number + 2]
+    return ChangedPairs(
+        pairs,
+        lambda block, _: block._replace(source=divided(block.source, own)[0], target=divided(block.target, own)[0]),
+    )

@@ -35,7 +35,7 @@ from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
 from psp.training.encoders.mean import BeforeRead, drop_tokens, kept_elements, noise_keys, scale_of_kept
 from psp.training.hashing import mix
-from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser, RowOptimiser, clip_gradient
+from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser, RowOptimiser
 
 log = logging.getLogger(__name__)
 
@@ -61,7 +61,7 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
     embeddings = adam([encoder.table], lr=train["learning_rate"])
     encoder.before_read = embeddings.prepare
     matrices = [matrix for matrix in encoder.lstms.parameters() if matrix.requires_grad]
-    return encoder, JointOptimiser([embeddings, _ClippedAdam(matrices, own["learning_rate"], own["clip"])])
+    return encoder, JointOptimiser([embeddings, DenseAdam(matrices, lr=own["learning_rate"], clip=own["clip"])])
 
 
 class LstmEncoder(torch.nn.Module):
@@ -183,20 +183,6 @@ class LstmEncoder(torch.nn.Module):
             for number in range(len(self.lstms))
         ]
         return Lstm(directions, self._combine if len(directions) == 2 else AVERAGE, self._pooling)
-
-
-class _ClippedAdam(DenseAdam):
-    """Adam that first limits the norm of all its parameters' gradients together."""
-
-    def __init__(self, params: list[Any], lr: float, largest: float | None) -> None:
-        super().__init__(params, lr=lr)
-        self._largest = largest
-
-    def step(self) -> None:  # type: ignore[override]
-        gradients = [p.grad for group in self.param_groups for p in group["params"] if p.grad is not None]
-        if self._largest is not None and gradients:
-            clip_gradient(gradients, self._largest)
-        super().step()
 
 
 def scrambled(

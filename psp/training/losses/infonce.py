@@ -21,7 +21,7 @@ from psp.core.jit import compiled, dot
 from psp.training.losses.margin import EPSILON
 from psp.training.losses.softmax import LARGEST, softmaxes
 from psp.training.negatives.nearest import reduced_precision
-from psp.training.process_group import ProcessGroup
+from psp.training.process_group import ALONE, ProcessGroup
 
 
 def infonce_objective(
@@ -29,7 +29,7 @@ def infonce_objective(
     margin: float,
     scale: float,
     masked: Tensor | None = None,
-    group: ProcessGroup | None = None,
+    group: ProcessGroup = ALONE,
     reduced: bool | None = None,
     extra: tuple[int, int] | None = None,
 ) -> Tensor:
@@ -73,13 +73,13 @@ class _InfoNCE(torch.autograd.Function):
         margin: float,
         scale: float,
         masked: Tensor | None,
-        group: ProcessGroup | None,
+        group: ProcessGroup,
         reduced: bool,
         extra: tuple[int, int] | None,
     ) -> Tensor:
         units, lengths = _unit_rows(vectors.detach())
         here = (len(units) - sum(extra or ())) // 2
-        alone = group is None and not sum(extra or ())
+        alone = group.size == 1 and not sum(extra or ())
         if alone and vectors.device.type == "cpu" and vectors.dtype == torch.float32 and _once(margin, scale):
             return _InfoNCE._compiled(ctx, units, lengths, margin, scale, masked, reduced)
         shares = [_Share.of(part, group) for part in units.split([here, here, *(extra or ())])]
@@ -156,12 +156,10 @@ class _Share(NamedTuple):
     own: slice
 
     @staticmethod
-    def of(rows: Tensor, group: ProcessGroup | None) -> _Share:
-        if group is None:
-            return _Share(rows, slice(0, len(rows)))
+    def of(rows: Tensor, group: ProcessGroup) -> _Share:
         parts = group.gather_tensors(rows)
         first = sum(len(part) for part in parts[: group.rank])
-        return _Share(torch.cat(parts), slice(first, first + len(rows)))
+        return _Share(torch.cat(parts) if len(parts) > 1 else rows, slice(first, first + len(rows)))
 
 
 def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:

@@ -15,7 +15,7 @@ from psp.pairs.encoded_pairs import Pairs
 from psp.text.encoded import Encoded
 from psp.training.hashing import mixed
 from psp.training.negatives.nearest import CHUNK_ROWS, Nearest, nearest
-from psp.training.process_group import ProcessGroup
+from psp.training.process_group import ALONE, ProcessGroup
 
 DRAWS = 20  # random draws before an anchor's candidates are listed
 
@@ -107,7 +107,7 @@ def mine_by_kind(
     mask_equal: bool,
     of_targets: bool = True,
     generator: np.random.Generator | None = None,
-    group: ProcessGroup | None = None,
+    group: ProcessGroup = ALONE,
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
@@ -167,7 +167,7 @@ def mine(
     negatives: str,
     *,
     of_targets: bool = True,
-    group: ProcessGroup | None = None,
+    group: ProcessGroup = ALONE,
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
@@ -185,25 +185,23 @@ def mine(
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
     pairs = len(source)
-    first, last = (0, pairs) if group is None else group.share(pairs)
-    rows = slice(first, last)
+    rows = group.share(pairs)
     sides = {"source": source, "target": target}
     for vectors in sides.values():
         functional.normalize(vectors, dim=1, out=vectors)
     best = {side: Nearest.none(pairs) for side in sides}
     anchors = {"source": 0, "target": pairs} if of_targets else {"source": 0}
-    if first < last:
-        how = {"places": excluded.places, "first": first, "reduced": reduced, "chunk_rows": chunk_rows}
+    if rows.start < rows.stop:
+        how = {"places": excluded.places, "first": rows.start, "reduced": reduced, "chunk_rows": chunk_rows}
         if negatives != "same":
-            of_rows, of_columns = nearest(sides["source"][rows], sides["target"], both=of_targets, **how)  # type: ignore[arg-type]
+            of_rows, of_columns = nearest(sides["source"][rows], sides["target"], both=of_targets, **how)
             best["source"].offer(rows, of_rows, shift=pairs)
             best["target"].offer(slice(None), of_columns)
         if negatives in ("any", "same"):
             for side, shift in anchors.items():
-                hardest, _ = nearest(sides[side][rows], sides[side], both=False, **how)  # type: ignore[arg-type]
+                hardest, _ = nearest(sides[side][rows], sides[side], both=False, **how)
                 best[side].offer(rows, hardest, shift=shift)
-    if group is not None:
-        best = {side: _joined(hardest, group) for side, hardest in best.items()}
+    best = {side: _joined(hardest, group) for side, hardest in best.items()}
     for hardest in best.values():
         hardest.index[np.isneginf(hardest.value)] = -1
     return Negatives(best["source"].index, best["target"].index)

@@ -36,7 +36,7 @@ class MiniBatch:
         rows: the numbers of its pairs, int64, shape (n,).
         negatives: mined for the mega-batch; None where the objective mines none.
         device: of the vectors.
-        group: the processes that share it; None = this one alone.
+        group: the processes that share it.
         step: mini-batches before it, in the whole training.
     """
 
@@ -44,12 +44,12 @@ class MiniBatch:
     rows: npt.NDArray[np.int64]
     negatives: Negatives | None
     device: torch.device
-    group: ProcessGroup | None = None
+    group: ProcessGroup
     step: int = 0
 
     def share(self, count: int) -> slice:
         """The part of ``count`` things that falls to this process."""
-        return slice(*((0, count) if self.group is None else self.group.share(count)))
+        return self.group.share(count)
 
 
 class PairComparison(NamedTuple):

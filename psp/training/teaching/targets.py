@@ -15,13 +15,13 @@ import json
 import struct
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.pairs.encoded_pairs import PairSource
+from psp.pairs.encoded_pairs import ChangedPairs, PairSource
 from psp.pairs.store import encode_side
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -31,16 +31,6 @@ FORMAT, KIND = 1, "psp-teacher"
 #: In ``rows``: a sentence without a vector; and, as the target, one that has no other side.
 NONE, TEXT = -1, -2
 _READ = 65_536  # pairs of the store at a time
-
-
-class TaughtBlock(NamedTuple):
-    """A block of pairs (:class:`psp.pairs.store.Block`), and ``teacher_rows``, int32 (n, 2), their rows in ``rows``."""
-
-    source: Encoded
-    target: Encoded
-    corpus: npt.NDArray[Any]
-    paraphrase: npt.NDArray[np.bool_]
-    teacher_rows: npt.NDArray[np.int32]
 
 
 class DistillationTargets:
@@ -129,34 +119,26 @@ class DistillationTargets:
                         self.path,
                     )
 
+    def beside(self, pairs: PairSource) -> PairSource:
+        """Pairs, each with the rows of its sentences among the teacher's."""
+        return ChangedPairs(
+            pairs,
+            lambda block, start: block._replace(teacher_rows=self.rows[start : start + len(block.source)]),
+        )
 
-class DistilledPairs:
-    """Pairs (:class:`psp.pairs.encoded_pairs.PairSource`), each with the rows of its sentences among a teacher's."""
-
-    def __init__(self, pairs: PairSource, targets: DistillationTargets) -> None:
-        self._pairs, self._targets = pairs, targets
-
-    def __len__(self) -> int:
-        return len(self._pairs)
-
-    def read(self, start: int, stop: int) -> TaughtBlock:
-        """Read pairs ``start`` to ``stop``."""
-        block = self._pairs.read(start, stop)
-        return TaughtBlock(block.source, block.target, block.corpus, block.paraphrase, self._targets.rows[start:stop])
-
-    def sentences(self) -> Encoded:
+    def sentences(self, pairs: PairSource) -> Encoded:
         """The ids of the teacher's sentences, in the order of its vectors; all in memory."""
-        seen = np.zeros(len(self._targets), dtype=bool)
+        seen = np.zeros(len(self), dtype=bool)
         rows: list[npt.NDArray[np.int32]] = []
         parts: list[Encoded] = []
-        for start in range(0, len(self), _READ):
-            block = self.read(start, min(start + _READ, len(self)))
+        for start in range(0, len(pairs), _READ):
+            block = pairs.read(start, min(start + _READ, len(pairs)))
             for side, sentences in enumerate((block.source, block.target)):
-                teacher_rows, first = np.unique(block.teacher_rows[:, side], return_index=True)
+                teacher_rows, first = np.unique(self.rows[start : start + len(sentences), side], return_index=True)
                 new = (teacher_rows >= 0) & ~seen[teacher_rows.clip(min=0)]
                 seen[teacher_rows[new]] = True
                 rows.append(teacher_rows[new])
                 parts.append(sentences.take(first[new]))
         if not seen.all():
-            raise DataError("has vectors of sentences that no pair has; make it again", self._targets.path)
+            raise DataError("has vectors of sentences that no pair has; make it again", self.path)
         return Encoded.join(parts).take(np.argsort(np.concatenate(rows)))

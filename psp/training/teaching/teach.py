@@ -26,7 +26,7 @@ import numpy.typing as npt
 import xxhash
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.files import atomic, write_json
+from psp.core.files import atomic, sha256, write_json
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import library, nearest
 from psp.models import similarity
@@ -154,7 +154,7 @@ def identity_of(encoder: TextEncoder, name: str) -> str:
         return str(own)
     digest = hashlib.sha256()
     for path in sorted(encoder_files(name)):
-        digest.update(hashlib.sha256(Path(path).read_bytes()).digest())
+        digest.update(bytes.fromhex(sha256(path)))
     return digest.hexdigest()
 
 

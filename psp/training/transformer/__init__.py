@@ -134,33 +134,27 @@ def _run(job: TransformerTraining) -> TransformerReport:
     from psp.training.process_group import ProcessGroup
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
     from psp.training.teaching.targets import DistillationTargets
-    from psp.training.torch_state import torch_state
+    from psp.training.torch_state import choose_device, torch_state
     from psp.training.transformer import trainer
     from psp.training.transformer.base import build, find_base
     from psp.training.transformer.dataset import count_cut, read_dataset, write_dataset
 
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("transformer.device: 'cuda', but torch sees no GPU. Write `device: auto`")
-    device = "cuda" if settings.device != "cpu" and torch.cuda.is_available() else "cpu"
+    device = choose_device(settings.device, settings.BLOCK)
     folder = find_base(base)
     check_shared(settings.batch_size, int(os.environ.get("WORLD_SIZE", "1")), teacher is not None, "transformer")
     development = job.development.load() if isinstance(job.development, DevelopmentFiles) else job.development
     with contextlib.ExitStack() as stack:
         stack.enter_context(quiet())
         stack.enter_context(torch_state(job.threads))
-        group = None
-        if ProcessGroup.wanted():
-            place = f"cuda:{os.environ['LOCAL_RANK']}" if device == "cuda" else device
-            group = ProcessGroup.join(torch.device(place), PATIENCE)
-            stack.callback(group.leave)
-        first = group is None or group.rank == 0
+        group = stack.enter_context(ProcessGroup.joined(device, PATIENCE))
+        first = group.rank == 0
         if first:
             stack.enter_context(sole(train_dir))
-        stop = stack.enter_context(StopRequest().listening())
+        stop = stack.enter_context(StopRequest(one_of_many=group.size > 1).listening())
         if not job.replace and first:
             check_unfinished(out_dir, train_dir)
         transformers.set_seed(job.seed)
-        model = build(folder, settings, device, base)
+        model = build(folder, settings, device.type, base)
         targets = None if teacher is None else DistillationTargets(teacher)
         of_teacher = None if teacher is None else sha256(teacher)
         checkpoints = trainer.TrainerCheckpoints(
@@ -169,12 +163,12 @@ def _run(job: TransformerTraining) -> TransformerReport:
                 "settings": settings.learned(),
                 "seed": job.seed,
                 "threads": job.threads,
-                "device": device,
+                "device": device.type,
                 "pairs": sha256(pairs) if pairs.is_file() else None,
                 "base": hash_of_files(folder),
                 "teacher": of_teacher,
                 "model": dict(job.model_config),
-                "processes": 1 if group is None else group.size,
+                "processes": group.size,
                 "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
                 "development data": getattr(development, "sha256", ""),
                 **job.identity,
@@ -186,10 +180,9 @@ def _run(job: TransformerTraining) -> TransformerReport:
             count, without_target = write_dataset(pairs, train_dir / "pairs.arrow", targets)
             known = checkpoints.prepare()
             checkpoints.latest()  # unfinished ones are removed before anybody looks
-        if group is not None:
-            group.first(True)  # the others wait
+        group.first(True)  # the others wait
         dataset = read_dataset(train_dir / "pairs.arrow")
-        if group is not None and len(dataset) < settings.batch_size:
+        if group.size > 1 and len(dataset) < settings.batch_size:
             raise ConfigError(
                 f"transformer.batch_size: {settings.batch_size}, but there are {len(dataset)} pairs; several processes "
                 "need at least one full mini-batch"
@@ -198,7 +191,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
             cut = count_cut(dataset, model[0].tokenizer, settings.max_length)
             known = {"cut": cut, "before": development and _scores(trainer.score(model, settings, development))}
             checkpoints.keep(known)
-        log.info("training %s on %s: %d pairs, %s pooling", base, device, len(dataset), settings.pooling)
+        log.info("training %s on %s: %d pairs, %s pooling", base, device.type, len(dataset), settings.pooling)
         begun = time.perf_counter()
         outcome = trainer.run(
             model, dataset, settings, checkpoints, train_dir, development if first else None, stop, group, seed=job.seed
@@ -214,9 +207,9 @@ def _run(job: TransformerTraining) -> TransformerReport:
             "encoder": "transformer",
             "base": base,
             "settings": {**settings.as_dict(), "seed": job.seed},
-            "device": device,
+            "device": device.type,
             "threads": job.threads,
-            "processes": 1 if group is None else group.size,
+            "processes": group.size,
             "dim": int(model.get_embedding_dimension()),
             "pairs": count,
             **(

@@ -144,10 +144,10 @@ class _Follower(TrainerCallback):
         development: Development | None,
         stop: StopRequest,
         folder: Path,
-        group: ProcessGroup | None,
+        group: ProcessGroup,
     ) -> None:
         self.settings, self.development, self.stop, self.folder = settings, development, stop, folder
-        self.group, self.first = group, group is None or group.rank == 0
+        self.group, self.first = group, group.rank == 0
         self.stopped = False
         self.progress: Progress | None = None
         self.trainer: Any = None
@@ -164,9 +164,7 @@ class _Follower(TrainerCallback):
         self.steps += 1
         if self.progress is not None:
             self.progress.add(1)
-        self.stopped = self.stop.signal is not None
-        if self.group is not None:  # the launcher tells process 0 alone
-            self.stopped = self.group.first(self.stopped)
+        self.stopped = self.group.first(self.stop.signal is not None)  # the launcher tells process 0 alone
         if self.stopped:
             control.should_save, control.should_training_stop = True, True
         return control
@@ -184,8 +182,7 @@ class _Follower(TrainerCallback):
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         # After the library has written all of it. A process that is killed before leaves a folder without this file.
-        if self.group is not None:
-            self.group.first(True)  # each process writes its random state
+        self.group.first(True)  # each process writes its random state
         if self.first:
             (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
 
@@ -198,7 +195,7 @@ def run(
     train_dir: Path,
     development: Development | None,
     stop: StopRequest,
-    group: ProcessGroup | None = None,
+    group: ProcessGroup,
     *,
     seed: int,
 ) -> dict[str, Any]:
@@ -212,7 +209,7 @@ def run(
         train_dir: where metrics.csv goes.
         development: scored after each pass, or None.
         stop: training ends after the mini-batch in which this hears a signal; a checkpoint is then there.
-        group: the processes that share each mini-batch; None for one alone.
+        group: the processes that share each mini-batch.
         seed: of batches and dropout.
 
     Returns:
@@ -225,7 +222,7 @@ def run(
     directions = ("query_to_doc",) if settings.directions == "source" else ("query_to_doc", "doc_to_query")
     # For two directions a softmax each, averaged: the usual symmetric loss.
     how: dict[str, Any] = {"scale": settings.scale, "directions": directions, "partition_mode": "per_direction"}
-    if group is not None:
+    if group.size > 1:
         how["gather_across_devices"] = True  # negatives come from the whole mini-batch
     loss: Any
     targets = dataset[:1].get(LABEL)
@@ -241,7 +238,7 @@ def run(
     # The library would give each process a mini-batch of its own; here they share one. What is left at the end cannot
     # be divided evenly, and a process without a pair would leave the others waiting.
     shared: dict[str, Any] = {"accelerator_config": {"split_batches": True}, "dataloader_drop_last": True}
-    if group is not None and cpu:
+    if group.size > 1 and cpu:
         shared["ddp_backend"] = "gloo"
     saving = settings.checkpoint_steps is not None
     arguments = SentenceTransformerTrainingArguments(
@@ -268,9 +265,9 @@ def run(
         report_to=[],
         disable_tqdm=True,
         push_to_hub=False,
-        **(shared if group is not None else {}),
+        **(shared if group.size > 1 else {}),
     )
-    if group is None and not cpu:
+    if group.size == 1 and not cpu:
         # With several visible GPUs the library would copy the model to each of them at every step.
         assert arguments.device.type == "cuda"
         arguments._n_gpu = 1
@@ -285,7 +282,7 @@ def run(
             loss.load_projection(str(last / PROJECTION))
     pieces = in_pieces(model[0]) if cpu else contextlib.nullcontext()
     with follower.stack, pieces, warnings.catch_warnings():
-        if group is not None:  # of what sentence-transformers and accelerate call in torch, which is theirs to change
+        if group.size > 1:  # of what sentence-transformers and accelerate call in torch, which is theirs to change
             warnings.simplefilter("ignore", FutureWarning)
         result = trainer.train(resume_from_checkpoint=None if last is None else str(last))
     done = any("dev" in row and row["step"] == trainer.state.global_step for row in trainer.state.log_history)

@@ -74,15 +74,13 @@ def train_translator(
     from psp.text.sentencepiece import load_sentencepiece
     from psp.training.saving.checkpoint import Checkpoints, Stopped, StopRequest, sole
     from psp.training.settings import CheckpointSchedule
-    from psp.training.torch_state import torch_state
+    from psp.training.torch_state import choose_device, torch_state
     from psp.training.translator import export, score
     from psp.training.translator.data import encode_pairs
     from psp.training.translator.model import Sizes, TranslatorModel
     from psp.training.translator.trainer import TranslatorTrainer
 
-    if settings.device == "cuda" and not torch.cuda.is_available():
-        raise ConfigError("translator.device: 'cuda', but torch sees no GPU. Write `device: auto`")
-    device = torch.device("cuda" if settings.device != "cpu" and torch.cuda.is_available() else "cpu")
+    device = choose_device(settings.device, settings.BLOCK)
     export.library()  # missing packages are reported before hours of training
     signatures = score.signatures(languages[1])
     processor = load_sentencepiece(Path(sentencepiece))

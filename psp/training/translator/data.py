@@ -17,28 +17,13 @@ from torch import Tensor
 from psp.core.errors import ConfigError, DataError
 from psp.core.progress import Progress
 from psp.pairs.pair_file import read_sides
+from psp.text.encoded import Encoded, offsets_of
 from psp.training.translator.errors import with_errors
 
 #: Pairs that are encoded at a time.
 _BLOCK = 4096
 #: A larger share of unknown subwords shows that the sentencepiece model was made for other text.
 MOST_UNKNOWN = 0.05
-
-Ids = npt.NDArray[np.uint16]
-Offsets = npt.NDArray[np.int64]
-
-
-@dataclass(frozen=True)
-class Side:
-    """One side of all pairs: ``ids`` flat, sentence i from ``offsets[i]`` to ``offsets[i + 1]``."""
-
-    ids: Ids
-    offsets: Offsets
-
-    @property
-    def lengths(self) -> npt.NDArray[np.int64]:
-        """Subwords of each sentence."""
-        return np.diff(self.offsets)
 
 
 @dataclass(frozen=True)
@@ -51,12 +36,12 @@ class TranslationPairs:
         counts: ``pairs``, ``cut`` (sentences of both sides that were), ``unknown`` and ``tokens`` of each side.
     """
 
-    source: Side
-    target: Side
+    source: Encoded
+    target: Encoded
     counts: dict[str, Any]
 
     def __len__(self) -> int:
-        return len(self.source.offsets) - 1
+        return len(self.source)
 
 
 def encode_pairs(
@@ -130,8 +115,7 @@ def encode_pairs(
         )
     sides = {}
     for side, parts in lengths.items():
-        offsets = np.concatenate([[0], np.cumsum(np.concatenate(parts))]).astype(np.int64)
-        sides[side] = Side(np.memmap(folder / f"{side}.ids", np.uint16, "r"), offsets)
+        sides[side] = Encoded(np.memmap(folder / f"{side}.ids", np.uint16, "r"), offsets_of(np.concatenate(parts)))
     return TranslationPairs(sides["source"], sides["target"], counts)
 
 
@@ -151,7 +135,8 @@ class Batches:
     def __init__(self, pairs: TranslationPairs, tokens: int, seed: int) -> None:
         self._pairs, self._seed = pairs, seed
         # The decoder reads all of a target but its last id.
-        source, target = pairs.source.lengths, pairs.target.lengths - 1
+        source, target = np.diff(pairs.source.offsets), np.diff(pairs.target.offsets) - 1
+        self._lengths = source, target
         self._keys = np.where(target % 2 == 0, source, -source), target
         order = self._sorted(np.zeros(len(pairs)))
         longest = np.maximum(source, target)[order].tolist()
@@ -181,7 +166,7 @@ class Batches:
         order = self._sorted(np.zeros(len(self._pairs)))
         real = padded = 0
         sizes = np.diff(self._bounds)
-        for lengths in (self._pairs.source.lengths[order], (self._pairs.target.lengths - 1)[order]):
+        for lengths in (side[order] for side in self._lengths):
             real += int(lengths.sum())
             padded += int((np.maximum.reduceat(lengths, self._bounds[:-1]) * sizes).sum())
         return 1 - real / padded

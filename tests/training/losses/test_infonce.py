@@ -183,7 +183,7 @@ class Shares:
     """A group of processes as one of them sees it, with all their vectors at hand, each's in parts as it hands on."""
 
     def __init__(self, rank: int, shares: list[list[Tensor]]) -> None:
-        self.rank, self._shares, self._calls = rank, shares, 0
+        self.rank, self.size, self._shares, self._calls = rank, len(shares), shares, 0
 
     def gather_tensors(self, side: Tensor) -> list[Tensor]:
         units = [torch.nn.functional.normalize(share[self._calls], dim=1) for share in self._shares]

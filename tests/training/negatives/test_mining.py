@@ -209,8 +209,8 @@ class Pretended:
     def __init__(self, rank: int, size: int, said: list[list[np.ndarray]]) -> None:
         self.rank, self.size, self._said, self._turn = rank, size, said, 0
 
-    def share(self, count: int) -> tuple[int, int]:
-        return count * self.rank // self.size, count * (self.rank + 1) // self.size
+    def share(self, count: int) -> slice:
+        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
 
     def gather(self, array: np.ndarray) -> list[np.ndarray]:
         self._said[self.rank].append(array.copy())

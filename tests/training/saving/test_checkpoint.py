@@ -23,9 +23,10 @@ from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development
 from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
-from psp.training.loop import Training, choose_device
+from psp.training.loop import Training
 from psp.training.saving.checkpoint import SUMS, Checkpoint, Checkpoints, sole
 from psp.training.settings import PAPER, CheckpointSchedule
+from psp.training.torch_state import choose_device
 from tests.conftest import rows_of
 from tests.training.conftest import Made, corpus, make
 from tests.training.training_process import Job
@@ -426,7 +427,7 @@ def test_a_larger_log_every_goes_on_with_the_same_training(
     monkeypatch.setattr(Checkpoints, "clear", lambda self: None)
     run()
     with caplog.at_level(logging.INFO):
-        run(log_every=1, device=choose_device("auto").type)
+        run(log_every=1, device=choose_device("auto", "train").type)
     assert "going on from step" in caplog.text
     assert (tmp_path / "model/model.safetensors").read_bytes() == expected
 

@@ -19,7 +19,7 @@ from psp.models.registry import load_encoder
 from psp.pairs.store import Store
 from psp.training.loop import Training
 from psp.training.teaching import teach as module
-from psp.training.teaching.targets import NONE, TEXT, DistillationTargets, DistilledPairs
+from psp.training.teaching.targets import NONE, TEXT, DistillationTargets
 from psp.training.teaching.teach import neighbours
 from tests.conftest import rows_of
 from tests.training.conftest import corpus
@@ -49,7 +49,7 @@ def test_each_sentence_in_the_teachers_language_has_its_vector(
     best = np.sort(cosines, axis=1)[:, ::-1][:, :8]
     np.testing.assert_allclose(np.take_along_axis(cosines, found["nearest"].astype(int), 1), best, atol=1e-3)
     with Store(case.store) as store:
-        ids = DistilledPairs(store, targets).sentences()
+        ids = targets.sentences(store)
         source = rows_of(store.read(0, len(store)).source)
     assert [rows_of(ids)[row] for row in found["rows"][:, 0]] == source
 

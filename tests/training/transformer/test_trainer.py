@@ -131,7 +131,7 @@ def test_wrong_settings_and_too_few_pairs_are_named(base, tmp_path, monkeypatch)
         ({"pooling": "median"}, "mean or cls or max or lstm or bilstm"),
         ({"pooling": "bilstm", "dim": 5}, "an even number"),
         ({"max_length": 41}, "reads at most 40 tokens. Write `max_length: 40`"),
-        ({"device": "cuda"}, "torch sees no GPU"),
+        ({"device": "cuda"}, "sees 0 GPUs"),
         ({"wrmup": 1}, "no such key"),
     ]:
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
