@@ -45,16 +45,16 @@ from snakemake_interface_storage_plugins.registry import StoragePluginRegistry
 for registry in (ExecutorPluginRegistry, ReportPluginRegistry, SchedulerPluginRegistry, StoragePluginRegistry):
     registry()
 
-own = str(Path(__file__).with_name("script_server.py"))
+client, server = (str(Path(__file__).with_name(f"script_{name}.py")) for name in ("client", "server"))
 address = f"{tempfile.mkdtemp()}/scripts"
-scripts = subprocess.Popen([sys.executable, own, address], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+scripts = subprocess.Popen([sys.executable, server, address], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
 
 
 def execute(script: PythonScript, path: str, edit: bool = False) -> None:
     """Run a job's script; in Snakemake's own words this is ``python SCRIPT``."""
     script._execute_cmd(
-        "{python} -SE {own:q} {address:q} {path:q}",
-        python=sys.executable, own=own, address=address, path=path, is_python_script=True,
+        "{python} -SE {client:q} {address:q} {path:q}",
+        python=sys.executable, client=client, address=address, path=path, is_python_script=True,
     )  # fmt: skip
 
 
