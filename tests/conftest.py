@@ -64,7 +64,6 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     def place(item: pytest.Item) -> int:
         fixtures = getattr(item, "fixturenames", ())
         wanted: list[bool] = [
-            "measured" in fixtures,
             "project" in fixtures and "finished" not in fixtures,
             "finished" in fixtures,
             "training" in item.path.parts,

@@ -32,6 +32,35 @@ models:
 """
 
 
+class Scripts:
+    """The process that runs scripts in forks of its own (script_server.py), started when it is first needed."""
+
+    server: subprocess.Popen | None = None
+    address = ""
+
+    @classmethod
+    def start(cls) -> str:
+        """The socket at which it answers."""
+        if cls.server is None:
+            cls.address = f"{tempfile.mkdtemp()}/scripts"
+            program = [sys.executable, str(Path(__file__).with_name("script_server.py")), cls.address]
+            own = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+            own["PYTHONDONTWRITEBYTECODE"] = "1"
+            cls.server = subprocess.Popen(program, env=own, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+        return cls.address
+
+    @classmethod
+    def command(cls, script: Path) -> list[str]:
+        """What runs a script as ``python SCRIPT`` would, but for the time that its libraries take to be imported."""
+        return [sys.executable, "-SE", str(Path(__file__).with_name("script_client.py")), cls.start(), str(script)]
+
+    @classmethod
+    def end(cls) -> None:
+        if cls.server is not None:
+            cls.server.communicate()  # it ends with its input
+            cls.server = None
+
+
 class Snakemake:
     """The process that runs Snakemake in forks of its own (snakemake_server.py), started when it is first needed."""
 
@@ -44,7 +73,7 @@ class Snakemake:
             program = Path(__file__).with_name("snakemake_server.py")
             own = {key: value for key, value in environment.items() if key != "PYTHONPATH"}  # that is of the copy
             cls.server = subprocess.Popen(
-                [sys.executable, str(program)],
+                [sys.executable, str(program), Scripts.start()],
                 env=own,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
@@ -69,6 +98,7 @@ class Snakemake:
 def snakemake_ends() -> Iterator[None]:
     yield
     Snakemake.end()
+    Scripts.end()
 
 
 @dataclass
@@ -122,6 +152,24 @@ class Workflow:
         """The same at another place, with nothing to be run again."""
         copy_tree(self.folder, folder)
         return Workflow(folder)
+
+    def psp(self, *arguments, folder=None, imported=True):
+        """Run a command of the copy, in its folder or another.
+
+        ``imported=False``: in a process of its own, for a library that reads the environment when it is imported.
+        """
+        words = ["psp", *map(str, arguments)]
+        code = (
+            "import sys\nfrom psp.cli.main import main\n"
+            f"if __name__ == '__main__':\n    sys.argv = {words}\n    sys.exit(main())\n"
+        )
+        with tempfile.TemporaryDirectory() as alone:  # modules are looked for beside a script
+            script = Path(alone) / "command.py"
+            script.write_text(code)
+            command = Scripts.command(script) if imported else [sys.executable, "-c", code]
+            return subprocess.run(
+                command, cwd=folder or self.folder, env=self.environment, capture_output=True, text=True, check=False
+            )
 
     def edit(self, name, old, new):
         path = self.folder / name
@@ -210,16 +258,17 @@ def compared(finished, once):
     return once("compared", lambda folder: finished.copy(folder).run(*reports))
 
 
-@pytest.fixture(scope="session")
-def measured(compared, once):
-    """The same with its speed measured, which takes as long as all the rest."""
-    return once("measured", lambda folder: compared.copy(folder).run("results/demo/speed.json"))
-
-
 @pytest.fixture
 def copy_of_finished(finished, tmp_path):
     """The finished copy again, to be changed at will."""
     return finished.copy(tmp_path / "copy")
+
+
+@pytest.fixture
+def downloaded(copy_of_finished):
+    """A copy in which all that the demo downloads is there, and nothing is made of it."""
+    shutil.rmtree(copy_of_finished.folder / "results/demo")
+    return copy_of_finished
 
 
 def declared(file):

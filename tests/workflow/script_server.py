@@ -3,39 +3,21 @@
 A third and more of a small job's time is torch, SciPy and numba being imported. What belongs to the project is not:
 each fork imports ``psp`` from the copy that its environment names.
 
-``python script_server.py SOCKET`` serves; ``python -SE script_server.py SOCKET SCRIPT`` asks it to run a script here,
-with this process's folder, environment and outputs, and ends as that does.
+``python script_server.py SOCKET`` serves; script_client.py asks it.
 """
 
-import array
 import atexit
+import functools
 import gc
-import json
 import os
 import select
 import signal
 import socket
 import sys
 import threading
-import time
 import traceback
 import types
 from pathlib import Path
-
-_LONGEST = 1 << 20
-
-
-def ask(address: str, script: str) -> int:
-    """Have a script run; its exit status."""
-    with socket.socket(socket.AF_UNIX) as server:
-        while server.connect_ex(address):  # it is still importing
-            time.sleep(0.1)
-        here = json.dumps({"script": script, "folder": str(Path.cwd()), "environment": dict(os.environ)}).encode()
-        files = array.array("i", [1, 2])
-        server.sendmsg([len(here).to_bytes(4, "big")], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, files)])
-        server.sendall(here)
-        answer = server.recv(1)
-    return answer[0] if answer else 1
 
 
 def serve(address: str) -> None:
@@ -49,7 +31,7 @@ def serve(address: str) -> None:
     import jsonschema  # noqa: F401
     import matplotlib.figure  # noqa: F401
     import msgspec  # noqa: F401
-    import numba  # noqa: F401
+    import numpy
     import safetensors  # noqa: F401
     import scipy.sparse
     import scipy.stats  # noqa: F401
@@ -60,6 +42,14 @@ def serve(address: str) -> None:
     import tensorboardX  # noqa: F401
     import torch  # noqa: F401
     import xxhash  # noqa: F401
+    from numba import njit
+    from py3langid import langid
+
+    # numba's own functions and types, which it looks up before it loads its first loop. This one starts no threads.
+    njit(lambda numbers: numbers[0])(numpy.zeros(1))
+    # The n-grams of all languages, unpacked.
+    langid._load_model_file = functools.cache(langid._load_model_file)
+    langid.LanguageIdentifier.from_model_file(langid.MODEL_FILE)
 
     gc.freeze()
     with socket.socket(socket.AF_UNIX) as listener:
@@ -80,27 +70,27 @@ def answer(client: socket.socket) -> None:
     size, files, *_ = socket.recv_fds(client, 4, 2)
     asked, length = b"", int.from_bytes(size, "big")
     while len(asked) < length:
-        asked += client.recv(_LONGEST)
+        asked += client.recv(1 << 20)
     script = os.fork()
     if script == 0:
         client.close()
-        run(json.loads(asked), files)
+        path, folder, *variables = map(os.fsdecode, asked.split(b"\0"))
+        run(path, folder, dict(zip(variables[::2], variables[1::2], strict=True)), files)
     client.send(bytes([min(abs(os.waitstatus_to_exitcode(os.waitpid(script, 0)[1])), 255)]))
     os._exit(0)
 
 
-def run(asked: dict, files: list) -> None:
+def run(path: str, folder: str, environment: dict[str, str], files: list[int]) -> None:
     """Become ``python SCRIPT``."""
     for number, file in enumerate([os.open(os.devnull, os.O_RDONLY), *files]):
         os.dup2(file, number)
         os.close(file)
-    os.chdir(asked["folder"])
+    os.chdir(folder)
     os.environ.clear()
-    os.environ.update(asked["environment"])
+    os.environ.update(environment)
     assert "psp" not in sys.modules, "it must be imported from the copy"
-    path = asked["script"]
     sys.argv = [path]
-    paths = filter(None, asked["environment"].get("PYTHONPATH", "").split(os.pathsep))
+    paths = filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))
     sys.path[:1] = [str(Path(path).parent), *paths]
     source = Path(path).read_text()
     main = sys.modules["__main__"] = types.ModuleType("__main__")
@@ -124,6 +114,4 @@ def run(asked: dict, files: list) -> None:
 
 
 if __name__ == "__main__":
-    if len(sys.argv) > 2:
-        sys.exit(ask(*sys.argv[1:]))
     serve(sys.argv[1])

@@ -1,6 +1,6 @@
 """Runs Snakemake in forks of one process that has it imported, which takes longer than most of what tests ask of it.
 
-Its jobs' scripts are run so too, by script_server.py.
+Its jobs' scripts are run so too, by script_server.py at the socket that is the only argument.
 
 Each line of standard input asks for a run, in JSON: the ``folder`` to run in, a copy of the project with the ``psp`` to
 import; the ``arguments`` of the command line; the ``environment``; the file that all ``output`` goes to. A line answers
@@ -13,7 +13,6 @@ import gc
 import json
 import marshal
 import os
-import subprocess
 import sys
 import tempfile
 import threading
@@ -45,16 +44,14 @@ from snakemake_interface_storage_plugins.registry import StoragePluginRegistry
 for registry in (ExecutorPluginRegistry, ReportPluginRegistry, SchedulerPluginRegistry, StoragePluginRegistry):
     registry()
 
-own = str(Path(__file__).with_name("script_server.py"))
-address = f"{tempfile.mkdtemp()}/scripts"
-scripts = subprocess.Popen([sys.executable, own, address], stdin=subprocess.PIPE, stdout=subprocess.DEVNULL)
+client, address = str(Path(__file__).with_name("script_client.py")), sys.argv[1]
 
 
 def execute(script: PythonScript, path: str, edit: bool = False) -> None:
     """Run a job's script; in Snakemake's own words this is ``python SCRIPT``."""
     script._execute_cmd(
-        "{python} -SE {own:q} {address:q} {path:q}",
-        python=sys.executable, own=own, address=address, path=path, is_python_script=True,
+        "{python} -SE {client:q} {address:q} {path:q}",
+        python=sys.executable, client=client, address=address, path=path, is_python_script=True,
     )  # fmt: skip
 
 

@@ -16,10 +16,10 @@ PROFILE = "config/profiles/cluster-generic/config.yaml"
 
 
 @pytest.fixture
-def cluster(project):
+def cluster(downloaded):
     pytest.importorskip("snakemake_executor_plugin_cluster_generic", reason="it is not installed (the extra cluster)")
-    project.edit(PROFILE, "checks: 10 ", "checks: 1 ")
-    return project
+    downloaded.edit(PROFILE, "checks: 10 ", "checks: 1 ")
+    return downloaded
 
 
 def started(cluster, target):

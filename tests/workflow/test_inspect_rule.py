@@ -12,9 +12,11 @@ PAGE, REPORT = "results/demo/inspect.html", "results/demo/inspect.json"
 
 
 @pytest.mark.slow
-def test_corpora_are_looked_at_before_anything_else_is_made(project):
+def test_corpora_are_looked_at_before_anything_else_is_made(fresh, downloaded):
     """From nothing: only what is downloaded is there besides."""
-    assert project.planned(PAGE) == {"phrasebook", "download", "inspect"}
+    assert fresh.planned(PAGE) == {"phrasebook", "download", "inspect"}
+    project = downloaded
+    assert project.planned(PAGE) == {"inspect"}
     command = [sys.executable, "-c", "from psp.cli.main import main; main()", "inspect", "demo", "--cores", "2",
                "--configfile", "config/demo.yaml", "tiny.yaml"]  # fmt: skip
     done = subprocess.run(command, cwd=project.folder, env=project.environment, capture_output=True, text=True)

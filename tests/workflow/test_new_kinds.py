@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from psp.core import schemas
+from psp.core.files import read_json
 from psp.models.exports import FORMS
 
 pytestmark = pytest.mark.slow  # a workflow of its own
@@ -34,9 +36,8 @@ models:
       files: {phrasebook: results/phrasebook/sts/phrasebook-test.tsv}
       resamples: 100
     quantize: {dims: [8]}
-    speed: {sentences: 1000, repeats: 3, peers: []}
 """
-FILES = ("eval.json", "data.json", "card.md", "speed.json", "quantized.json", "learning_curve.png", "report.html")
+FILES = ("eval.json", "data.json", "card.md", "quantized.json", "learning_curve.png", "report.html")
 #: Why an export cannot hold such a model, for those that cannot.
 REFUSED = {
     "static-embedding": "there is none of the kind bigram",
@@ -75,7 +76,9 @@ CONFIGS = ("config/demo.yaml", "tiny.yaml", "new.yaml")
 
 def psp(work, *arguments, check=True):
     """Run a command of the copy."""
-    return python(work, "-c", "import sys; from psp.cli.main import main; sys.exit(main())", *arguments, check=check)
+    done = work.psp(*arguments)
+    assert not check or done.returncode == 0, done.stderr
+    return done
 
 
 def python(work, *arguments, check=True):
@@ -102,6 +105,20 @@ def test_the_workflow_makes_it_and_every_page_shows_it(made):
 
 def test_the_model_is_known_as_what_it_is(made):
     assert "bigram" in psp(made, "info", "results/new/model").stdout
+
+
+def test_its_speed_is_measured(made, tmp_path):
+    code = (
+        "import sys; from pathlib import Path; from psp.evaluation.speed.measure import measure_speed; "
+        "model, store, out = map(Path, sys.argv[1:]); "
+        "measure_speed(model, store, out, sentences=200, repeats=1, own=['psp float32, numba'], peers=[])"
+    )
+    python(made, "-c", code, "results/new/model", "results/new/store.h5", tmp_path / "speed.json")
+    found = read_json(tmp_path / "speed.json")
+    schemas.check(found, "speed")
+    assert {(one["name"], one["agreement"]) for one in found["systems"]} == {
+        ("psp float32, NumPy", 1), ("psp float32, numba", 1)
+    }  # fmt: skip
 
 
 @pytest.mark.parametrize("form", FORMS)
