@@ -89,7 +89,7 @@ def test_what_a_person_should_know_of_a_config_is_said_once(project):
     targets = "results/phrasebook/truth.json", "results/jp/pairs/filter/my.en-jp.tsv"
     output = project.run("--until", "phrasebook", "--", *targets).output
     (told,) = [line for line in output.splitlines() if "tiny.yaml extends existing models" in line]
-    assert "demo (languages, corpora, development.sts," in told
+    assert "demo (languages, corpora, filters.length.min, development.sts," in told
     assert output.count("jp is not a language code that psp knows; did you mean ja (Japanese)?") == 1
 
 
