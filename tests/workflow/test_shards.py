@@ -8,7 +8,7 @@ from psp.config.made_entries import KEPT
 from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE, RANK_RATE
 
 FOLDER = "results/demo/pairs/filter"
-#: Not a power of two, so that no share is as large as another. Any number: the tests of each stage in tests/pairs.
+#: The tests of each stage in tests/pairs try other numbers.
 JOBS = 3
 FILES = [f"pairs/filter/Phrasebook.en-fr.{name}" for name in ("tsv", "json", "dropped.tsv")]
 
