@@ -79,7 +79,7 @@ dist: install
 
 # The pages of all settings and of all commands, from their declarations.
 settings: install
-	python -m psp.config.pages
+	python docs/site/settings.py
 	python docs/site/commands.py
 
 clean:

@@ -15,7 +15,6 @@ ELSEWHERE = {
     "cli/serve.py": ("inference/serve/test_app.py", "the command serves the application"),
     "cli/search.py": ("inference/search/test_index.py", "the command hands over to the index"),
     "config/blocks.py": ("config/test_config.py", "a list of settings"),
-    "config/entries.py": ("config/test_config.py", "a list of settings"),
     "config/trained_entries.py": ("config/test_config.py", "most models are of this kind"),
     "config/written.py": ("config/test_config.py", "entries that extend others, and their corpora"),
     "config/schema.py": ("config/test_config.py", "its errors are those of a config"),

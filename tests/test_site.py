@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 import yaml
 
-from docs.site import commands, flowchart
+from docs.site import commands, flowchart, settings
 from psp.cli.main import COMMANDS
 
 ROOT = Path(__file__).parent.parent
@@ -40,6 +40,10 @@ def test_every_page_is_in_the_menu():
     listed = re.findall(r": ([\w/-]+\.md)$", text, re.MULTILINE)
     assert sorted(listed) == sorted(PAGES)
     assert yaml.safe_load(text)["strict"] is True
+
+
+def test_the_page_of_settings_is_that_of_their_declarations():
+    assert settings.PAGE.read_text(encoding="utf-8") == settings.page(), "it is stale: run `make settings`"
 
 
 def test_the_page_of_commands_is_that_of_their_parser():

@@ -41,7 +41,7 @@ class ShoutingFilter(Filter):
 USE = """
 import json
 from pathlib import Path
-from psp.config import pages
+from docs.site import settings
 from psp.config.config import Config
 from psp.core import schemas
 from psp.core.errors import ConfigError
@@ -66,8 +66,8 @@ found["report"] = filters.filter_corpus(
     filters=filters.build(only, ("en", "fr")), lower_case=True,
 )
 schemas.check(found["report"], "filter")
-found["page"] = pages.settings_page()
-pages.main()
+found["page"] = settings.page()
+settings.main()
 found["fingerprint"] = fingerprint("psp.pairs.filters.*")
 print(json.dumps(found))
 """
@@ -85,7 +85,7 @@ def run(folder, code):
 @pytest.mark.slow
 def test_a_new_file_is_a_filter_for_config_stage_report_and_pages(tmp_path):
     shutil.copytree(Path(psp.__file__).parent, tmp_path / "psp", ignore=shutil.ignore_patterns("__pycache__"))
-    (tmp_path / "docs").mkdir()
+    shutil.copytree(Path(psp.__file__).parents[1] / "docs/site", tmp_path / "docs/site")
     fingerprint = 'from psp.core.fingerprint import fingerprint; print(fingerprint("psp.pairs.filters.*"), end="")'
     before = run(tmp_path, fingerprint)
     new = tmp_path / "psp/pairs/filters/shouting.py"

@@ -1,12 +1,8 @@
-"""What quotes the declared settings is what they say."""
+"""The declared settings."""
 
-from psp.config import entries, pages
+from psp.config import entries
 from psp.core.settings import Section, Setting
 from psp.pairs.filters import Filter
-
-
-def test_the_pages_are_those_of_the_declarations():
-    assert pages.SETTINGS.read_text(encoding="utf-8") == pages.settings_page(), "it is stale: run `make settings`"
 
 
 def settings(section):

@@ -17,8 +17,7 @@ from psp.core.settings import RECIPES, REQUIRED, Section, Setting
 from psp.evaluation.tasks import Task
 from psp.evaluation.tasks import names as tasks
 
-ROOT = Path(__file__).parents[2]
-SETTINGS = ROOT / "docs/settings.md"
+PAGE = Path(__file__).parents[1] / "settings.md"
 
 _INTRODUCTION = """\
 <!-- Written by `make settings` from the declarations in psp/; edit those. -->
@@ -43,7 +42,7 @@ code; an empty cell means that neither states it, or that it does not apply. "Tu
 """
 
 
-def settings_page() -> str:
+def page() -> str:
     """docs/settings.md."""
     lines = [_INTRODUCTION, "## The top level", "", *_table(entries.TOP)]
     for name, section in entries.sections().items():
@@ -175,8 +174,8 @@ def _code(value: Any) -> str:
 
 def main() -> None:
     """Write the page."""
-    with atomic_text(SETTINGS) as file:
-        file.write(settings_page())
+    with atomic_text(PAGE) as file:
+        file.write(page())
 
 
 if __name__ == "__main__":
