@@ -28,8 +28,8 @@ the top level, for all models, or in a model's entry, for that one. A key that i
 `recipe`:
 
 - `psp`: our own, chosen on development data ([experiments](experiments.md)), on correctly filtered pairs;
-- `distilled`: the same, but training starts from another encoder's vectors of the pieces (`train.init_encoder`; extra
-  `e5`);
+- `distilled`: the same, but training starts from an encoder's vectors of the pieces (`train.init_encoder`; extra `e5`),
+  and models with English also learn from MiniLM (block `teacher`; extra `peers`);
 - `paper`: the method as described in "Paraphrastic Representations at Scale" (EMNLP 2022);
 - `code`: its published code, where the two disagree;
 - `paranmt`: the method of "ParaNMT-50M" (ACL 2018);

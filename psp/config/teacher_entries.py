@@ -15,7 +15,7 @@ from psp.training.teaching.settings import TeacherSettings
 
 
 def resolve_teacher(
-    config: Written, model: str, settings: Mapping[str, Any], parts: Sequence[CorpusSpec]
+    config: Written, model: str, settings: Mapping[str, Any], parts: Sequence[CorpusSpec], *, of_recipe: bool = False
 ) -> dict[str, Any]:
     """Check a model's teacher, and fill in the languages that it knows.
 
@@ -23,6 +23,7 @@ def resolve_teacher(
         model: the model's name.
         settings: its blocks.
         parts: its corpora.
+        of_recipe: the teacher is the recipe's, and a model that it cannot teach has none.
 
     Returns:
         The block ``teacher``; without a teacher as it was.
@@ -51,12 +52,15 @@ def resolve_teacher(
         raise ConfigError(
             f"{place}: psp does not know the languages of {encoder}; write e.g. `languages: [{parts[0].languages[0]}]`"
         )
+    taught = any(language in known for part in parts for language in part.languages)
+    if of_recipe and (not taught or launch.count(train) > 1):
+        return {**block, "encoder": None}
     if stranger := next((part for part in text if part.languages[0] not in known), None):
         raise ConfigError(
             f"{place}: {encoder} knows {' '.join(known)}, and {stranger.corpus} is text in {stranger.languages[0]}; "
             "name a teacher of that language, or, if it does know it, list that in `teacher.languages`"
         )
-    if not any(language in known for part in parts for language in part.languages):
+    if not taught:
         raise ConfigError(
             f"{place}: {encoder} knows {' '.join(known)}, none of the model's languages; name a teacher that knows one"
         )

@@ -25,6 +25,7 @@ from psp.evaluation import systems
 from psp.evaluation.judged import metric
 from psp.evaluation.testsets import SEMEVAL
 from psp.models.files import CONFIG, WEIGHTS
+from psp.models.registry import known_languages
 from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.tokenizer_kinds import kinds, of_kind
@@ -45,6 +46,8 @@ class Trained(EntryKind, TrainedKind):
     """A model that is trained on corpora of its own; what differs by kind is in the methods below."""
 
     joins = False
+    #: Whether a model of this kind learns from the teacher that its recipe names; else only from one of the config.
+    recipe_teaches = True
 
     @abstractmethod
     def check(self, config: Written, name: str, entry: Mapping[str, Any]) -> str | None:
@@ -114,7 +117,10 @@ class Trained(EntryKind, TrainedKind):
         parts = config.parts(name, entry, settings, written["filters"], recipe)
         check_ranking(parts, f"{where}.corpora", {part.label: part.rank["by"] for part in parts}, "rank.by")
         check_distinct(parts, f"{where}.corpora")
-        settings["teacher"] = resolve_teacher(config, name, settings, parts)
+        of_recipe = "encoder" not in written["teacher"]
+        if of_recipe and not self.recipe_teaches:
+            settings["teacher"]["encoder"] = None
+        settings["teacher"] = resolve_teacher(config, name, settings, parts, of_recipe=of_recipe)
         if all(part.is_text for part in parts):
             settings["development"] = {**settings["development"], "heldout": 0}  # a sentence has no other side to find
         launch.check(settings["train"], where=f"{where}.train")
@@ -153,6 +159,8 @@ class Trained(EntryKind, TrainedKind):
                 base = chosen_on(base, model.languages, block)
                 if all(part.is_text for part in parts):
                     base["heldout"] = 0
+            elif block == "teacher" and base["encoder"] == settings[block]["encoder"] is not None:
+                base["languages"] = list(known_languages(base["encoder"]) or ())  # as they have been filled in
             changed |= differences(base, settings[block], block)
         for part in parts:
             made = making(part)

@@ -38,6 +38,7 @@ class TransformerEntry(Trained):
 
     called = "a transformer"
     block = "transformer"
+    recipe_teaches = False  # with a teacher it would learn from no pairs
     stores = False
     there_is = re.compile(
         r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)"

@@ -56,11 +56,11 @@ def test_a_plan_names_what_will_be_fetched_and_what_it_will_take(config, tmp_pat
         assert word in text
 
 
-def test_a_plan_counts_the_embedding_of_pieces(config, tmp_path):
-    assert "vectors of the pieces" not in plan(config, "fr", tmp_path / "downloads")
+def test_a_plan_counts_the_embedding_of_pieces_and_by_a_teacher(config, tmp_path):
+    assert "vectors of the" not in plan(config, "fr", tmp_path / "downloads")
     config.raw["models"]["fr"]["recipe"] = "distilled"
     made = Config(config.raw)
-    assert "vectors of the pieces 5 min" in plan(made, "fr", tmp_path / "downloads")
+    assert "vectors of the pieces 5 min, vectors of the teacher 8 min" in plan(made, "fr", tmp_path / "downloads")
 
 
 def test_a_plan_counts_the_search_whose_winner_is_trained(config, tmp_path):

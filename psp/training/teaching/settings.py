@@ -26,9 +26,10 @@ class TeacherSettings(CheckedSettings):
         None,
         at_least=1,
         null=True,
+        recipes={"distilled": "minilm"},
         help="the teacher: use-multilingual (extra use), multilingual-e5-small (extra e5), minilm (extra peers), a "
         "psp model's folder, a file of word vectors, sentence-transformers:<name or folder> or model2vec:<name or "
-        "folder>; null for none",
+        "folder>; null for none. A recipe's teacher is only for models that it can teach",
     )
     languages: tuple[str, ...] | None = field.list_of(
         None,
@@ -42,11 +43,13 @@ class TeacherSettings(CheckedSettings):
         None,
         at_least=2,
         null=True,
+        recipes={"distilled": 200_000},
         help="distinct sentences that the teacher embeds, a random sample; null for all",
     )
     precision: str = field.choice(
         "float32",
         ["float32", "bfloat16"],
+        recipes={"distilled": "bfloat16"},
         help="bfloat16: encoders in torch compute in it, faster on hardware with bfloat16 instructions; no effect "
         "on others",
     )

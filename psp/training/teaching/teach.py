@@ -11,6 +11,7 @@ Sentences are in the order of their hashes, a random one, so the first ones are 
 from __future__ import annotations
 
 import contextlib
+import functools
 import hashlib
 import itertools
 import json
@@ -18,6 +19,7 @@ import logging
 import math
 import struct
 from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, cast
 
@@ -139,7 +141,7 @@ def teach(
                 file.flush()
                 vectors = np.memmap(file, np.float16, "r", starts["vectors"], (len(order), dim))
                 file.seek(starts["nearest"])
-                closest = neighbours(vectors, among)
+                closest = neighbours(vectors, among, threads)
                 file.write(closest.tobytes())
                 value["nearest_cosine"] = _mean_cosine(vectors, closest)
         write_json(report, value)
@@ -267,12 +269,13 @@ def _head(
     return {name: 8 + len(head) + start for name, start in starts.items()}
 
 
-def neighbours(vectors: Vectors, count: int) -> npt.NDArray[np.int32]:
+def neighbours(vectors: Vectors, count: int, threads: int = 1) -> npt.NDArray[np.int32]:
     """The ``count`` rows nearest to each row, except itself, by cosine; approximate from :data:`MANY` rows on.
 
     Args:
         vectors: float16 (n, dim), unit vectors; may be on disk.
         count: at most n - 1.
+        threads: that search at a time; their number changes no result.
 
     Returns:
         int32 (n, count), the nearest first. With few found, which only happens to vectors far from all, the last one
@@ -282,7 +285,7 @@ def neighbours(vectors: Vectors, count: int) -> npt.NDArray[np.int32]:
         if len(vectors) < MANY:
             nearest_rows = nearest(vectors, vectors, count + 1, bar).numbers
         else:
-            nearest_rows = _by_clusters(vectors, count + 1, bar)
+            nearest_rows = _by_clusters(vectors, count + 1, threads, bar)
     own = nearest_rows == np.arange(len(nearest_rows))[:, None]
     # A sentence whose own vector is not among its nearest (equal ones may come first) loses the last.
     own[~own.any(axis=1), -1] = True
@@ -292,10 +295,11 @@ def neighbours(vectors: Vectors, count: int) -> npt.NDArray[np.int32]:
     return np.ascontiguousarray(np.maximum(others, 0), dtype="<i4")
 
 
-def _by_clusters(vectors: Vectors, count: int, bar: Progress) -> npt.NDArray[np.int64]:
+def _by_clusters(vectors: Vectors, count: int, threads: int, bar: Progress) -> npt.NDArray[np.int64]:
     """As :func:`neighbours`, int64 (n, count), including the rows themselves, with -1 where none was found."""
     faiss = library()
-    faiss.omp_set_num_threads(1)  # the same bytes whatever the machine
+    one_thread = functools.partial(faiss.omp_set_num_threads, 1)  # the same bytes whatever the machine
+    one_thread()
     clusters = max(1, round(2 * math.sqrt(len(vectors))))
     index = faiss.index_factory(vectors.shape[1], f"IVF{clusters},Flat", faiss.METRIC_INNER_PRODUCT)
     index.nprobe = PROBES
@@ -304,10 +308,15 @@ def _by_clusters(vectors: Vectors, count: int, bar: Progress) -> npt.NDArray[np.
     for start in parts:
         index.add(np.ascontiguousarray(vectors[start : start + QUERIES], np.float32))
     numbers = np.empty((len(vectors), count), np.int64)
-    for start in parts:
+
+    def search(start: int) -> int:
         queries = np.ascontiguousarray(vectors[start : start + QUERIES], np.float32)
         numbers[start : start + QUERIES] = index.search(queries, count)[1]
-        bar.add(len(queries))
+        return len(queries)
+
+    with ThreadPoolExecutor(threads, initializer=one_thread) as pool:
+        for searched in pool.map(search, parts):
+            bar.add(searched)
     return numbers
 
 

@@ -120,7 +120,9 @@ def test_neighbours_among_many_are_nearly_those_among_all(monkeypatch: pytest.Mo
     units = (vectors / np.linalg.norm(vectors, axis=1)[:, None]).astype(np.float16)
     exact = neighbours(units, 10)
     monkeypatch.setattr(module, "MANY", 100)
+    monkeypatch.setattr(module, "QUERIES", 500)
     found = neighbours(units, 10)
+    assert np.array_equal(neighbours(units, 10, threads=3), found)
     assert found.shape == (3000, 10) and found.dtype == np.int32
     for rows in (exact, found):
         assert not (rows == np.arange(3000)[:, None]).any() and rows[5, 0] == 900
