@@ -26,13 +26,12 @@ BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
 #: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
 OF_MODELS = (*OF_PART, "init_from")
 OF_ONE = (*OF_MODELS, "init_vectors", "init_encoder", "tune")
-#: Settings that no part of a joint model may have: block and key, what to leave out, and why.
+#: Settings that no part of a joint model may have: block and key, and why.
 OF_NO_PART = (
-    ("train", "init_vectors", "init_vectors", "starts from word vectors, which a part of a joint model cannot"),
-    ("train", "init_encoder", "init_encoder",
-     "starts from an encoder's vectors of its pieces, which a part of a joint model cannot"),
-    ("teacher", "encoder", "teacher", "has a teacher, which models trained together cannot have"),
-)  # fmt: skip
+    ("train", "init_vectors", "starts from word vectors, which a part of a joint model cannot"),
+    ("train", "init_encoder", "starts from an encoder's vectors of its pieces, which a part of a joint model cannot"),
+    ("teacher", "encoder", "has a teacher, which models trained together cannot have"),
+)
 
 
 class CombinationEntry(EntryKind):
@@ -152,9 +151,12 @@ def _together(
         ConfigError: they cannot be.
     """
     for part in parts:
-        for block, key, without, why in OF_NO_PART:
+        for block, key, why in OF_NO_PART:
             if part[block][key] is not None:
-                raise ConfigError(f"{where}.encoder: {part.name} {why}; name a model without `{without}`")
+                raise ConfigError(
+                    f"{where}.encoder: {part.name} {why}; name another model, or write `{block}: {{{key}: null}}` in "
+                    f"the entry of {part.name}"
+                )
     first, *others = (
         {"filters.lower_case": part["filters"]["lower_case"], "segment": part["segment"]} for part in parts
     )
