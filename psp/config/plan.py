@@ -28,8 +28,9 @@ TRANSFORMER_RATE = 20
 TRANSLATE_RATE = 280
 #: Pieces a second that multilingual-e5-small embeds on two cores in use (docs/measurements.md); other encoders differ.
 PIECES_RATE = 170
-#: Sentences a second that MiniLM embeds in bfloat16 on two cores, neighbours included; other encoders differ.
-TEACHER_RATE = 400
+#: Sentences a second that a teacher embeds on two cores: MiniLM in bfloat16, neighbours included; USE on one core
+#: (docs/quality_speed.json). An encoder that is not listed is taken for MiniLM.
+TEACHER_RATES = {"minilm": 400, "multilingual-e5-small": 100, "use-multilingual": 950}
 #: How many times as long training takes with a teacher's neighbourhoods beside the pairs (docs/measurements.md).
 TAUGHT = 1.75
 #: Seconds for work that does not depend on the number of pairs: a dozen jobs start, training loads and saves, and
@@ -148,13 +149,14 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     stored = kept * model.tokenizer.store_bytes
     teacher = settings["teacher"]  # one side of a pair is in its language, mostly
     taught = min(kept, teacher["sentences"] or kept) if teacher["encoder"] else 0
+    teacher_rate = TEACHER_RATES.get(teacher["encoder"], TEACHER_RATES["minilm"])
     seconds = {
         "filter": read / FILTER_RATE / 2,
         "dedupe and mix": KEPT * read / DEDUPE_RATE / 2 + kept / MIX_RATE,
         vocabulary.step: vocabulary.seconds,
         "store": kept / STORE_RATE,
         **({"vectors of the pieces": rows / PIECES_RATE} if settings["train"]["init_encoder"] else {}),
-        **({"vectors of the teacher": taught / TEACHER_RATE} if taught else {}),
+        **({"vectors of the teacher": taught / teacher_rate} if taught else {}),
         **({f"tuning: {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, settings["train"], epochs, dim) * (TAUGHT if taught else 1),
         "starting jobs and evaluation": REST,
