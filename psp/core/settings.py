@@ -188,9 +188,11 @@ def choice(
     return Setting(lambda: {"enum": words}, "", default=default, **about)
 
 
-def boolean(default: bool = REQUIRED, **about: Any) -> Setting:
-    """True or false."""
-    return Setting(lambda: {"type": "boolean"}, "true or false", default=default, **about)
+def boolean(default: bool | None = REQUIRED, *, null: bool = False, **about: Any) -> Setting:
+    """True or false, or with ``null`` also null."""
+    return Setting(
+        lambda: {"type": _type("boolean", null)}, "true or false" + ", or null" * null, default=default, **about
+    )
 
 
 def text(

@@ -53,6 +53,10 @@ class TeacherReport(TypedDict):
     identity: Identity
     languages: Annotated[list[str], "the languages that the teacher knows"]
     precision: Annotated[Text, "what it computed in"]
+    mean_cosine: Annotated[
+        Annotated[float, Meta(ge=-1.01, le=1.01)], "mean cosine of two of its sentences, before centring"
+    ]
+    centred: Annotated[bool, "whether the mean was subtracted from its vectors"]
     dim: TeacherDim
     pairs: Annotated[Positive, "training pairs; a sentence of a text counts as one"]
     distinct: Annotated[Several, "distinct sentences in a language that the teacher knows"]

@@ -2,7 +2,7 @@
 
 | tensor | type | shape | what |
 |---|---|---|---|
-| vectors | float16 | (sentences, dim) | the teacher's unit vectors, of distinct sentences in a random order |
+| vectors | float16 | (sentences, dim) | the teacher's unit vectors, centred or not, of distinct sentences in a random order |
 | rows | int32 | (pairs, 2) | which of them each pair's source and target have; -1: none. -2 as the target: a sentence of a text, and no pair |
 | nearest | int32 | (sentences, among) | the nearest others of each sentence; only for losses over neighbourhoods |
 
@@ -92,6 +92,9 @@ class DistillationTargets:
         for key in ("encoder", "precision"):
             if self.about[key] != getattr(settings, key):
                 raise DataError(f"{key} was {self.about[key]}, and now is {getattr(settings, key)}; {again}", self.path)
+        centred = self.about.get("centred", False)  # an older file does not say it, and was not
+        if settings.centred not in (None, centred):
+            raise DataError(f"centred was {centred}, and now is {settings.centred}; {again}", self.path)
         wanted = min(settings.among, len(self) - 1) if settings.in_neighbourhoods else 0
         if wanted and self.about["among"] != wanted:
             raise DataError(f"has {self.about['among']} neighbours of each sentence, not {wanted}; {again}", self.path)

@@ -34,7 +34,7 @@ from psp.inference.search.neighbours import library, nearest
 from psp.models import similarity
 from psp.models.registry import TextEncoder, encoder_files, load_encoder
 from psp.pairs.pair_file import MIXED, blocks, columns_of, corpus_indices
-from psp.training.teaching.settings import TeacherSettings
+from psp.training.teaching.settings import NARROW, TeacherSettings
 from psp.training.teaching.targets import FORMAT, KIND, NONE, TEXT
 from psp.training.torch_state import torch_state
 
@@ -108,8 +108,11 @@ def teach(
         encoder = load_encoder(settings.encoder)
         identity = identity_of(encoder, settings.encoder)
         embedded = _Blocks(encoder, identity, settings, cache / identity[:32])
+        parts = [order[start : start + BLOCK] for start in range(0, len(order), BLOCK)]
+        mean, mean_cosine = _mean(embedded, parts, f"embedding by {settings.encoder}")
+        centred = mean_cosine > NARROW if settings.centred is None else settings.centred
         with atomic(out) as temporary, temporary.open("w+b") as file:
-            dim = int(embedded(order[:BLOCK]).shape[1])
+            dim = len(mean)
             shapes = {"vectors": ("F16", (len(order), dim)), "rows": ("I32", (seen, 2))}
             among = min(settings.among, len(order) - 1) if settings.in_neighbourhoods else 0
             if among:
@@ -120,6 +123,8 @@ def teach(
                 "identity": identity,
                 "languages": list(settings.languages or ()),
                 "precision": settings.precision,
+                "mean_cosine": round(mean_cosine, 4),
+                "centred": centred,
                 "dim": dim,
                 "pairs": seen,
                 "distinct": distinct,
@@ -129,21 +134,21 @@ def teach(
             kept = {sentence: row for row, sentence in enumerate(order)}
             rows, sample = _rows(pairs, seen, kept, wanted, of_text)
             starts = _head(file, shapes, {**value, "kind": KIND, "sample": sample})
-            with Progress(f"embedding by {settings.encoder}", "sentences", len(order)) as bar:
-                for start in range(0, len(order), BLOCK):
-                    part = order[start : start + BLOCK]
-                    file.write(embedded(part).tobytes())
-                    bar.add(len(part))
-            del kept
+            for part in parts:
+                vectors = embedded(part)
+                if centred:
+                    vectors = similarity.unit(vectors - mean.astype(np.float32)).astype(np.float16)
+                file.write(vectors.tobytes())
+            del kept, parts
             file.write(rows.tobytes())
             value["nearest_cosine"] = None
             if among:
                 file.flush()
-                vectors = np.memmap(file, np.float16, "r", starts["vectors"], (len(order), dim))
+                written = np.memmap(file, np.float16, "r", starts["vectors"], (len(order), dim))
                 file.seek(starts["nearest"])
-                closest = neighbours(vectors, among, threads)
+                closest = neighbours(written, among, threads)
                 file.write(closest.tobytes())
-                value["nearest_cosine"] = _mean_cosine(vectors, closest)
+                value["nearest_cosine"] = _mean_cosine(written, closest)
         write_json(report, value)
     log.info("%s has embedded %d of %d distinct sentences", settings.encoder, len(order), distinct)
     return cast("TeacherReport", value)
@@ -318,6 +323,21 @@ def _by_clusters(vectors: Vectors, count: int, threads: int, bar: Progress) -> n
         for searched in pool.map(search, parts):
             bar.add(searched)
     return numbers
+
+
+def _mean(embedded: _Blocks, parts: Sequence[Sequence[str]], title: str) -> tuple[npt.NDArray[np.float64], float]:
+    """The mean of all sentences' vectors, float64 (dim,), and the mean cosine of two different sentences."""
+    count = sum(map(len, parts))
+    total: npt.NDArray[np.float64] | float = 0.0
+    norms = 0.0
+    with Progress(title, "sentences", count) as bar:
+        for part in parts:
+            vectors = embedded(part).astype(np.float64)
+            total = total + vectors.sum(axis=0)
+            norms += float(np.square(vectors).sum())
+            bar.add(len(part))
+    total = np.asarray(total)
+    return total / count, float((total @ total - norms) / (count * (count - 1)))
 
 
 def _mean_cosine(vectors: Vectors, closest: npt.NDArray[np.int32]) -> float:

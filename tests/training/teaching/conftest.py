@@ -18,6 +18,7 @@ from psp.training.teaching.teach import teach
 from tests.conftest import write_mixed
 from tests.training.conftest import corpus
 
+TEACHER = {"languages": ["en"], "lower_case": True, "segment": {}, "recipe": "psp"}
 CORPORA = [(("en", "en"), True), (("en", "fr"), False)]
 
 
@@ -44,9 +45,8 @@ def case(tmp_path_factory: pytest.TempPathFactory) -> Case:
         minloglevel=2,
     )  # fmt: skip
     (folder / "sentencepiece.model").write_bytes(made.getvalue())
-    config = {"languages": ["en"], "lower_case": True, "segment": {}, "recipe": "psp"}
     table = np.random.default_rng(5).standard_normal((300, 16)).astype(np.float32)
-    save_model(folder / "teacher", table, folder / "sentencepiece.model", config)
+    save_model(folder / "teacher", table, folder / "sentencepiece.model", TEACHER)
     write_store(
         mixed, folder / "sentencepiece.model", folder / "store.h5", languages=["en", "fr"],
         corpora=["text", "pairs"], corpus_languages=[pair for pair, _ in CORPORA],

@@ -22,6 +22,8 @@ def test_a_file_of_another_run_is_refused(case: Case, tmp_path: Path) -> None:
         targets.check(store, tokenizer, own)
         with pytest.raises(DataError, match=r"encoder was .*, and now is minilm; the file is from another run; run"):
             targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, encoder="minilm")))
+        with pytest.raises(DataError, match="centred was False, and now is True"):
+            targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, centred=True)))
         with pytest.raises(DataError, match="has 8 neighbours of each sentence, not 7"):
             targets.check(store, tokenizer, TeacherSettings.from_mapping(settings(case, among=7)))
     lines = case.pairs.read_text().splitlines(keepends=True)

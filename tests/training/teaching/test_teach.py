@@ -14,6 +14,7 @@ from safetensors.numpy import load_file
 
 from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
+from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.models.registry import load_encoder
 from psp.pairs.store import Store
@@ -23,7 +24,7 @@ from psp.training.teaching.targets import NONE, TEXT, DistillationTargets
 from psp.training.teaching.teach import neighbours
 from tests.conftest import rows_of
 from tests.training.conftest import corpus
-from tests.training.teaching.conftest import Case, settings, taught
+from tests.training.teaching.conftest import TEACHER, Case, settings, taught
 from tests.training.training_process import CONTEXT, Job
 
 TRAIN: dict[str, Any] = {"epochs": 40, "batch_size": 64, "dim": 32, "learning_rate": 0.05, "log_every": 10}
@@ -69,6 +70,39 @@ def test_a_part_is_the_beginning_of_the_whole_and_blocks_are_shared(
     monkeypatch.setattr(module._Blocks, "_precision", lambda self: pytest.fail("embedded again"))
     before = (tmp_path / "a/teacher.safetensors").read_bytes()
     assert taught(case, tmp_path / "a", loss="kl").read_bytes() == before
+
+
+def test_a_teacher_whose_cosines_are_narrow_is_centred(
+    case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(module, "BLOCK", 64)
+    narrow = tmp_path / "narrow"
+    table = load_file(case.teacher / "model.safetensors")
+    (weight,) = table.values()
+    save_model(narrow, weight + np.float32(3), case.sentencepiece, TEACHER)
+    targets = DistillationTargets(taught(case, tmp_path, encoder=str(narrow)))
+    assert targets.nearest is not None
+    assert targets.about["centred"] and targets.about["mean_cosine"] > 0.9
+    left = DistillationTargets(taught(case, tmp_path / "left", encoder=str(narrow), centred=False))
+    assert not left.about["centred"]
+    # The blocks are the same; only what was written from them differs.
+    assert targets.about["identity"] == left.about["identity"]
+    raw = np.asarray(left.vectors, dtype=np.float64)
+    count = len(raw)
+    cosines = raw @ raw.T
+    mean = (cosines.sum() - np.trace(cosines)) / (count * (count - 1))
+    assert left.about["mean_cosine"] == pytest.approx(mean, abs=1e-4)
+    wanted = raw - raw.mean(axis=0)
+    wanted /= np.linalg.norm(wanted, axis=1)[:, None]
+    np.testing.assert_allclose(targets.vectors, wanted, atol=1e-3)
+    # Neighbours are those by the centred vectors.
+    own = wanted @ wanted.T
+    np.fill_diagonal(own, -2)
+    best = np.sort(own, axis=1)[:, ::-1][:, :8]
+    np.testing.assert_allclose(np.take_along_axis(own, targets.nearest.astype(int), 1), best, atol=2e-3)
+    # The case's own teacher has wide cosines, and is centred only if asked.
+    assert not DistillationTargets(taught(case, tmp_path / "wide")).about["centred"]
+    assert DistillationTargets(taught(case, tmp_path / "wide", centred=True)).about["centred"]
 
 
 def _teach_and_die(case: Case, folder: Path, blocks: int) -> None:
