@@ -40,7 +40,7 @@ def in_forks(calls: Sequence[Callable[[], Result]], processes: int, sizes: Seque
         return [results[place] for place in range(len(calls))]
     except BaseException:
         for process in multiprocessing.active_children():
-            process.terminate()
+            process.kill()  # a fork of a process that handles SIGTERM would live on
         raise
     finally:
         pool.shutdown(cancel_futures=True)
