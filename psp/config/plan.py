@@ -28,9 +28,9 @@ TRANSFORMER_RATE = 20
 TRANSLATE_RATE = 280
 #: Pieces a second that multilingual-e5-small embeds on two cores in use (docs/measurements.md); other encoders differ.
 PIECES_RATE = 170
-#: Sentences a second that a teacher embeds on two cores: MiniLM in bfloat16, neighbours included; USE on one core
-#: (docs/quality_speed.json). An encoder that is not listed is taken for MiniLM.
-TEACHER_RATES = {"minilm": 400, "multilingual-e5-small": 100, "use-multilingual": 950}
+#: Sentences a second that a teacher embeds on two cores: MiniLM in bfloat16, neighbours included; multilingual-e5-small
+#: with AVX2 alone (docs/measurements.md); USE on one core (docs/quality_speed.json). Others are taken for MiniLM.
+TEACHER_RATES = {"minilm": 400, "multilingual-e5-small": 50, "use-multilingual": 950}
 #: How many times as long training takes with a teacher's neighbourhoods beside the pairs (docs/measurements.md).
 TAUGHT = 1.75
 #: Seconds for work that does not depend on the number of pairs: a dozen jobs start, training loads and saves, and

@@ -11,8 +11,8 @@ from psp.training.settings_base import CheckedSettings
 #: The losses, and whether each compares sentences of neighbourhoods instead of a mini-batch of pairs.
 LOSSES = {"kl": False, "neighbours-kl": True, "neighbours-mse": True}
 
-#: A teacher's vectors are centred from this mean cosine of two sentences on: multilingual-e5-small's is 0.82 (standard
-#: deviation 0.03), and MiniLM's about 0.05. Uncentred, e5's cosines made a model worse (docs/measurements.md).
+#: A teacher's vectors are centred above this mean cosine of two sentences: multilingual-e5-small's is 0.82, MiniLM's
+#: 0.05. Uncentred, e5's made models worse (docs/measurements.md).
 NARROW = 0.5
 
 

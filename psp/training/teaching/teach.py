@@ -328,15 +328,13 @@ def _by_clusters(vectors: Vectors, count: int, threads: int, bar: Progress) -> n
 def _mean(embedded: _Blocks, parts: Sequence[Sequence[str]], title: str) -> tuple[npt.NDArray[np.float64], float]:
     """The mean of all sentences' vectors, float64 (dim,), and the mean cosine of two different sentences."""
     count = sum(map(len, parts))
-    total: npt.NDArray[np.float64] | float = 0.0
-    norms = 0.0
+    total, norms = np.zeros(1), 0.0
     with Progress(title, "sentences", count) as bar:
         for part in parts:
             vectors = embedded(part).astype(np.float64)
             total = total + vectors.sum(axis=0)
             norms += float(np.square(vectors).sum())
             bar.add(len(part))
-    total = np.asarray(total)
     return total / count, float((total @ total - norms) / (count * (count - 1)))
 
 

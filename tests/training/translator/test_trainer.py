@@ -40,8 +40,10 @@ def test_it_learns_and_the_report_says_what(trained):
     of_set = found["sets"]["numbers"]
     assert of_set["pairs"] == 30
     assert of_set["float32"]["bleu"] > 60
-    # int8 loses less than 5 on most processors, and 12.7 of this tiny model on an AMD EPYC that has AVX2 alone.
-    assert abs(of_set["int8"]["bleu"] - of_set["float32"]["bleu"]) < 25
+    # On an AMD EPYC that has AVX2 alone int8 loses 12.7 of this tiny model.
+    cpuinfo = Path("/proc/cpuinfo")
+    without_vnni = cpuinfo.exists() and "vnni" not in cpuinfo.read_text()
+    assert abs(of_set["int8"]["bleu"] - of_set["float32"]["bleu"]) < (25 if without_vnni else 5)
     assert of_set["float32"]["lower_bleu"] >= of_set["float32"]["bleu"] - 0.01
     assert of_set["corpora"]["numbers"]["float32"]["bleu"] == of_set["float32"]["bleu"]
     assert of_set["float32"]["copies"] == of_set["float32"]["empty"] == 0
