@@ -236,7 +236,7 @@ PSP = [sys.executable, "-c", "from psp.cli.main import main; main()"]
 
 
 class Server(NamedTuple):
-    """``psp serve``, a process that that answers at ``address``, such as http://127.0.0.1:41234/."""
+    """``psp serve``, a process that answers at ``address``, such as http://127.0.0.1:41234/."""
 
     process: subprocess.Popen[str]
     address: str
