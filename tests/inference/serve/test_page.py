@@ -54,18 +54,12 @@ def server(folder, browser):
         yield server
 
 
-def deprive(route, text):
-    response = route.fetch()
-    assert text in response.text()
-    route.fulfill(response=response, body=response.text().replace(text, ""))
-
-
 @pytest.fixture
 def opened(browser, server):
     """Opens the page; at the test's end its console held what was expected, and nobody else was asked for anything."""
     pages = []
 
-    def opened(expected=(), without="", **options):
+    def opened(expected=(), **options):
         page = browser.new_page(**options)
         page.set_default_timeout(10_000)
         seen = {"problems": [], "requests": []}
@@ -73,8 +67,6 @@ def opened(browser, server):
         page.on("pageerror", lambda error: seen["problems"].append(str(error)))
         page.on("dialog", lambda dialog: (seen["problems"].append(f"dialog {dialog.message}"), dialog.dismiss()))
         page.on("request", lambda request: seen["requests"].append(request.url))
-        if without:
-            page.route(server.address, lambda route: deprive(route, without))
         page.goto(server.address)
         pages.append((page, seen, expected))
         return page
@@ -120,14 +112,6 @@ def test_two_sentences_are_there_at_first_and_give_way(page, model):
     expect(first).to_have_value("She bought a red car.")
     pair = (first.input_value(), second.input_value())
     expect(page.get_by_label("Cosine")).to_have_text(f"{model.score_raw_text([pair])[0]:.4f}")
-    page.keyboard.type("The cat")
-    expect(first).to_have_value("The cat")
-
-
-def test_they_give_way_also_if_the_browser_has_not_focused_the_text_yet(opened):
-    page = opened(without="autofocus")
-    first = page.get_by_label("First text", exact=True)
-    expect(first).to_have_value("She bought a red car.")
     page.keyboard.type("The cat")
     expect(first).to_have_value("The cat")
 
