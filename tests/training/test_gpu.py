@@ -23,11 +23,11 @@ from psp.training.encoders.mean import MeanEncoder, normal_table
 from psp.training.launch import train_in_processes
 from psp.training.losses.infonce import infonce_objective
 from psp.training.losses.margin import margin_objective
-from psp.training.losses.teacher import divergence_objective, squares_objective
+from psp.training.losses.teacher import divergence_objective
 from psp.training.negatives.nearest import nearest
 from psp.training.optimiser import DeferredAdam, DenseAdam
 from tests.training.conftest import Made, corpus, make, translated, write_heldout
-from tests.training.losses.reference import divergence_loss, infonce_loss, squares_loss
+from tests.training.losses.reference import divergence_loss, infonce_loss
 from tests.training.negatives.test_nearest import KINDS, check, nothing, some, vectors
 from tests.training.test_launch import Job
 from tests.training.test_loop import run
@@ -135,7 +135,6 @@ def test_losses_and_gradients_are_their_definitions(reduced: bool | None, near: 
             lambda v: divergence_loss(v, cosines, 20.0),
             lambda v: divergence_objective(v, there[1], 20.0, reduced=reduced),
         ),
-        (lambda v: squares_loss(v, cosines, 1.0), lambda v: squares_objective(v, there[1], 1.0, reduced=reduced)),
     ]
     for plain, fast in pairs:
         (loss, gradient), (ours, our_gradient) = gradients(plain, given), gradients(fast, there[0])

@@ -4,9 +4,9 @@ The student's vectors need neither the teacher's length nor its space: it learns
 Each sentence of a group is compared with all others, but not with itself, whose cosine of 1 is uninformative and would
 dominate a softmax.
 
-A group is a mini-batch's sentences (``kl``), or neighbourhoods (``neighbours-kl``, ``neighbours-mse``): random
-sentences, each with some of its nearest by the teacher. Random sentences have little in common, so their cosines teach
-only coarse differences; those of neighbours teach fine ones.
+A group is a mini-batch's sentences (``kl``), or neighbourhoods (``neighbours-kl``): random sentences, each with some of
+its nearest by the teacher. Random sentences have little in common, so their cosines teach only coarse differences;
+those of neighbours teach fine ones.
 """
 
 from __future__ import annotations
@@ -73,7 +73,7 @@ class TeacherLoss(Loss):
             return own._replace(loss=lambda vectors: (1 - weight) * own.loss(vectors))
         cosines = self._cosines(teacher_rows).to(batch.device)
         if own is None:
-            return PairComparison([numbers], lambda vectors: self._of_teacher(vectors, cosines), further=further)
+            return PairComparison([numbers], lambda vectors: self._divergence(vectors, cosines), further=further)
         # Sentences that the pairs' loss compares already are encoded once.
         there = np.concatenate(own.texts)
         known, first = np.unique(there, return_index=True)
@@ -85,14 +85,14 @@ class TeacherLoss(Loss):
         chosen, count = torch.from_numpy(places).to(batch.device), len(there)
 
         def loss(vectors: Tensor) -> Tensor:
-            return (1 - weight) * own.loss(vectors[:count]) + weight * self._of_teacher(vectors[chosen], cosines)
+            return (1 - weight) * own.loss(vectors[:count]) + weight * self._divergence(vectors[chosen], cosines)
 
         return PairComparison([*own.texts, numbers[~old]], loss, own.without_negative, further)
 
     def of_equal_vectors(self, pairs: int) -> float:
         teacher_rows = self.neighbourhoods(0) if self._settings.in_neighbourhoods else np.arange(len(self._vectors))
         cosines = self._cosines(teacher_rows[:_KNOWN])
-        value = float(self._of_teacher(torch.ones(len(cosines), 2), cosines))
+        value = float(self._divergence(torch.ones(len(cosines), 2), cosines))
         if self.pairs is None:
             return value
         weight = self._settings.weight
@@ -130,9 +130,7 @@ class TeacherLoss(Loss):
         vectors = torch.from_numpy(np.asarray(self._vectors[teacher_rows], dtype=np.float32))
         return vectors @ vectors.T
 
-    def _of_teacher(self, vectors: Tensor, cosines: Tensor) -> Tensor:
-        if self._settings.loss == "neighbours-mse":
-            return squares_objective(vectors, cosines, self._settings.scale)
+    def _divergence(self, vectors: Tensor, cosines: Tensor) -> Tensor:
         return divergence_objective(vectors, cosines, self._settings.scale)
 
 
@@ -149,41 +147,24 @@ def divergence_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced
         scale: of the cosines, before the softmax.
         reduced: compute the products in bfloat16, with sums in float32; None = where the hardware does so.
     """
-    return _Cosines.apply(vectors, cosines, scale, True, _reduced(vectors, reduced))
+    return _Divergence.apply(vectors, cosines, scale, _reduced(vectors, reduced))
 
 
-def squares_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced: bool | None = None) -> Tensor:
-    """The loss of ``neighbours-mse``, the mean squared difference of cosines times scale**2 / 2; arguments as above.
-
-    The factor makes it as large as the divergence where both are small: for a small difference d of logits, the
-    divergence is half the variance of d.
-    """
-    return _Cosines.apply(vectors, cosines, scale, False, _reduced(vectors, reduced))
-
-
-class _Cosines(torch.autograd.Function):
+class _Divergence(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, cosines: Tensor, scale: float, divergence: bool, reduced: bool) -> Tensor:
+    def forward(ctx: Any, vectors: Tensor, cosines: Tensor, scale: float, reduced: bool) -> Tensor:
         units, lengths = _unit_rows(vectors.detach().contiguous())
         count = len(units)
         with _products(reduced):
-            own = units @ units.T
-            if divergence:
-                student, teacher = (scale * matrix for matrix in (own, cosines))
-                for logits in (student, teacher):
-                    logits.fill_diagonal_(-torch.inf)
-                    logits -= logits.logsumexp(1)[:, None]
-                shares = teacher.exp()
-                slope = student.exp().sub_(shares).mul_(scale / count)
-                student.fill_diagonal_(0)
-                teacher.fill_diagonal_(0)
-                loss = teacher.sub_(student).mul_(shares).sum() / count
-            else:
-                slope = own - cosines
-                slope.fill_diagonal_(0)
-                factor = scale**2 / (2 * count * (count - 1))
-                loss = slope.square().sum() * factor
-                slope *= 2 * factor
+            student, teacher = (scale * matrix for matrix in (units @ units.T, cosines))
+            for logits in (student, teacher):
+                logits.fill_diagonal_(-torch.inf)
+                logits -= logits.logsumexp(1)[:, None]
+            shares = teacher.exp()
+            slope = student.exp().sub_(shares).mul_(scale / count)
+            student.fill_diagonal_(0)
+            teacher.fill_diagonal_(0)
+            loss = teacher.sub_(student).mul_(shares).sum() / count
             # Each cosine is of two vectors, and each vector is in a row and in a column.
             ctx.gradient = _by_vectors((slope + slope.T) @ units, units, lengths)
         return loss
@@ -191,4 +172,4 @@ class _Cosines(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient: Tensor = ctx.gradient
-        return gradient * upstream, None, None, None, None
+        return gradient * upstream, None, None, None

@@ -9,7 +9,7 @@ from psp.training import settings_base as field
 from psp.training.settings_base import CheckedSettings
 
 #: The losses, and whether each compares sentences of neighbourhoods instead of a mini-batch of pairs.
-LOSSES = {"kl": False, "neighbours-kl": True, "neighbours-mse": True}
+LOSSES = {"kl": False, "neighbours-kl": True}
 
 #: A teacher's vectors are centred above this mean cosine of two sentences: multilingual-e5-small's is 0.82, MiniLM's
 #: 0.05. Uncentred, e5's made models worse (docs/measurements.md).
@@ -67,7 +67,7 @@ class TeacherSettings(CheckedSettings):
         "neighbours-kl",
         [*LOSSES],
         help="which of the teacher's cosines to learn: kl, those within a mini-batch, as a softmax per sentence; "
-        "neighbours-kl, those within neighbourhoods, likewise; neighbours-mse, the same by squared differences",
+        "neighbours-kl, those within neighbourhoods, likewise",
     )
     weight: float = field.number(
         0.5,

@@ -55,10 +55,3 @@ def divergence_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
         (scale * matrix)[others].view(len(units), -1).log_softmax(dim=1) for matrix in (units @ units.T, cosines)
     )
     return functional.kl_div(student, teacher, reduction="sum", log_target=True) / len(units)
-
-
-def squares_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:
-    """The loss of ``neighbours-mse``."""
-    units = functional.normalize(vectors, dim=1, eps=EPSILON)
-    others = ~torch.eye(len(units), dtype=torch.bool, device=units.device)
-    return (units @ units.T - cosines)[others].square().mean() * scale**2 / 2

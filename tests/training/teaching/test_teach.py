@@ -202,7 +202,6 @@ def agreement(case: Case, folder: Path) -> float:
         pytest.param("kl", 1, marks=pytest.mark.slow),
         ("kl", 0.5),
         ("neighbours-kl", 1),
-        pytest.param("neighbours-mse", 0.5, marks=pytest.mark.slow),
     ],
 )
 def test_a_student_comes_to_see_sentences_as_its_teacher_does(
