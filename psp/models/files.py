@@ -7,7 +7,7 @@ nothing, so that rules can use it at every start.
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -22,6 +22,43 @@ TRANSFORMER, TRANSFORMER_WEIGHTS = "transformer", "0_Transformer/model.safetenso
 HUB = "hf://"
 #: Those files of a transformer that every one has; config.json names the others (:func:`transformer_files`).
 TRANSFORMER_NAMES = {"config": CONFIG, "modules": "modules.json", "weights": TRANSFORMER_WEIGHTS}
+#: The modules that :mod:`psp.models.exports.sentence_transformers` names in a folder's modules.json.
+SUBWORD_MEAN, PSP_MODEL = "paraphrastic.exports.SubwordMean", "paraphrastic.exports.PspModel"
+#: sentence-transformers' settings of a model, and its names for those of a transformer in it.
+SETTINGS = "config_sentence_transformers.json"
+TRANSFORMER_CONFIGS = tuple(
+    f"sentence_{name}_config.json" for name in ("bert", "roberta", "distilbert", "camembert", "albert", "xlm-roberta")
+)
+#: The files of a tokenizer, one of which a transformer must have; else the library makes one with an empty vocabulary.
+TOKENIZERS = (
+    "tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model",
+    "spm.model", "sentencepiece.model",
+)  # fmt: skip
+#: A transformer's weights, if they are in several files.
+TRANSFORMER_SHARDS = re.compile(r"model-\d{5}-of-\d{5}\.safetensors")
+#: The modules of sentence-transformers, and psp's pooling, that psp opens; and the files of each, all that are read.
+MODULE_FILES = {
+    "Transformer": (
+        CONFIG, WEIGHTS, f"{WEIGHTS}.index.json", *TRANSFORMER_CONFIGS, *TOKENIZERS, "merges.txt", "bpe.codes",
+        "tokenizer_config.json", "special_tokens_map.json", "added_tokens.json",
+    ),
+    "StaticEmbedding": (WEIGHTS, "tokenizer.json"),
+    "Pooling": (CONFIG,),
+    "LstmPooling": (CONFIG, WEIGHTS),
+    "Normalize": (CONFIG,),
+    "Dense": (CONFIG, WEIGHTS),
+}  # fmt: skip
+_WRITTEN = {
+    "modules.json",
+    SETTINGS,
+    *(f"0_Transformer/{name}" for name in MODULE_FILES["Transformer"]),
+    *(f"1_{kind}/{name}" for kind in ("Pooling", "LstmPooling") for name in MODULE_FILES[kind]),
+    f"2_Normalize/{CONFIG}",
+}
+#: Files for people that may lie beside a transformer's own.
+_FOR_PEOPLE = re.compile(
+    r"README\.md|(LICEN[CS]E|NOTICE).*|SHA256SUMS|report\.html|croissant\.json|bom\.cdx\.json", re.I
+)
 
 
 def combination_files(tokenizers: Sequence[str]) -> list[str]:
@@ -85,11 +122,20 @@ def transformer_files(config: Mapping[str, Any], path: Path | str | None = None)
     if not isinstance(digests, Mapping) or TRANSFORMER_WEIGHTS not in digests:
         raise DataError("does not name its encoder's files; copy the model's folder again", path)
     for name, digest in digests.items():
-        # As above: nothing outside the folder; and no code, which a folder of psp never holds.
-        whole = isinstance(name, str) and re.fullmatch(r"(\w[\w-]*/)?\w[\w.-]*\.(json|txt|safetensors|model|bpe)", name)
-        if not whole or name in (CONFIG, "README.md") or not isinstance(digest, str):
-            raise DataError(f"{name!r} is not a name of a transformer's file; get the model again", path)
+        known = name in _WRITTEN or TRANSFORMER_SHARDS.fullmatch(str(name).removeprefix("0_Transformer/"))
+        if not known or not isinstance(digest, str):
+            raise DataError(f"{name!r} is not a file of a transformer that psp writes; do not use this model", path)
     return dict(digests)
+
+
+def unlisted_files(folder: Path, listed: Collection[str]) -> list[str]:
+    """The files below a transformer's folder that are neither listed nor for people: README.md, a licence, hidden."""
+    names = sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir())
+    return [
+        name
+        for name in names
+        if not (name in listed or name == CONFIG or _FOR_PEOPLE.fullmatch(name) or re.search(r"(^|/)\.", name))
+    ]
 
 
 def model_files(folder: Path | str) -> list[str]:

@@ -27,8 +27,8 @@ import numpy as np
 
 from psp.core.errors import DataError, PspError, from_extra
 from psp.core.files import read_json
-from psp.models.files import CONFIG, HUB, is_transformer, model_files
-from psp.models.trust import runs_psp_alone
+from psp.models.files import CONFIG, HUB, MODULE_FILES, SETTINGS, is_transformer, model_files
+from psp.models.trust import load_sentence_transformer
 
 USE = "use-multilingual"
 E5 = "multilingual-e5-small"
@@ -232,26 +232,33 @@ def _packaged(name: str) -> TextEncoder:
 
 
 def _sentence_transformers(name: str, called: str | None = None) -> TextEncoder:
-    called = called or SENTENCE_TRANSFORMERS + name
-    with from_extra("sentence-transformers", f"the encoder {called} needs a package"):
-        from sentence_transformers import SentenceTransformer
-    try:
-        model = SentenceTransformer(name, trust_remote_code=runs_psp_alone(Path(name)))
-    except (OSError, ValueError) as error:
-        advice = "name a folder that holds the model, or run once with network access"
-        if "trust_remote_code" in str(error):
-            advice = "psp runs only its own code and that of sentence-transformers, none that a model names or brings"
-        raise PspError(
-            f"sentence-transformers cannot load {name}: {' '.join(str(error).split())[:300]}; {advice}"
-        ) from None
-    if Path(name).is_dir():
-        identity = hash_of_files(name)
-    else:  # a name on the hub may mean other weights tomorrow
-        weights = (bytes(memoryview(one.cpu().numpy()).cast("B")) for one in model.state_dict().values())
-        identity = _hash([name.encode(), str(model).encode(), *weights])
+    with from_extra("sentence-transformers", f"the encoder {called or SENTENCE_TRANSFORMERS + name} needs a package"):
+        import sentence_transformers  # noqa: F401  # needed below
+    folder = Path(name) if Path(name).exists() else _downloaded(name)
+    model, files = load_sentence_transformer(folder)
     return ForeignEncoder(
-        lambda texts: model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True), identity
+        lambda texts: model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True),
+        _hash_of(files, folder),
     )
+
+
+def _downloaded(name: str) -> Path:
+    """The folder of a model of the Hub, with the files alone that may be opened."""
+    import huggingface_hub
+
+    names = ["modules.json", SETTINGS, *(file for kind in MODULE_FILES.values() for file in kind)]
+    try:
+        return Path(
+            huggingface_hub.snapshot_download(
+                name if "/" in name else f"sentence-transformers/{name}",
+                allow_patterns=[*names, *(f"*/{file}" for file in names), "*model-*-of-*.safetensors"],
+            )
+        )
+    except (OSError, ValueError) as error:  # its errors are among these
+        raise PspError(
+            f"{SENTENCE_TRANSFORMERS}{name} cannot be downloaded: {' '.join(str(error).split())[:300]}; name a folder "
+            "that holds the model, or run once with network access"
+        ) from None
 
 
 def _model2vec(name: str) -> TextEncoder:
@@ -283,8 +290,12 @@ def _hash(parts: Iterable[bytes]) -> str:
 
 def hash_of_files(folder: Path | str) -> str:
     """A hash of all files below a folder, by their names and contents."""
-    paths = sorted(path for path in Path(folder).rglob("*") if path.is_file())
-    return _hash(part for path in paths for part in (path.relative_to(folder).as_posix().encode(), path.read_bytes()))
+    return _hash_of((path for path in Path(folder).rglob("*") if path.is_file()), Path(folder))
+
+
+def _hash_of(paths: Iterable[Path], folder: Path) -> str:
+    names = sorted((path.relative_to(folder).as_posix(), path) for path in paths)
+    return _hash(part for name, path in names for part in (name.encode(), path.read_bytes()))
 
 
 def package_folder(address: str) -> Path:

@@ -30,16 +30,16 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, from_extra
 from psp.core.files import sha256, write_json
 from psp.core.version import __version__
 from psp.models.accelerate import LSTMS, Accelerator
-from psp.models.files import CONFIG, TRANSFORMER, transformer_files
+from psp.models.files import CONFIG, SETTINGS, TRANSFORMER, transformer_files
 from psp.models.folder import KIND, OTHERS, OURS, encoder_kind, read_config
 from psp.models.interface import checked_prompts
 from psp.models.table import EmbeddingMatrix
 from psp.models.token_model import TokenModel
-from psp.models.trust import runs_psp_alone
+from psp.models.trust import load_sentence_transformer
 from psp.text.encoded import Encoded, offsets_of
 from psp.text.tokenizer import Folder, Tokenizer
 
@@ -49,7 +49,6 @@ log = logging.getLogger(__name__)
 BATCH = 64
 #: Sentences that are tokenized together.
 TOKENIZED = 1024
-EXTRA = "pip install 'paraphrastic[transformer]'"
 #: Fast tokenizers keep how they truncate and pad inside, and fail if two threads set it.
 _TOKENIZING = threading.Lock()
 
@@ -215,9 +214,6 @@ class TransformerModel(TokenModel):
         config = read_config(folder)
         if encoder_kind(config) != TRANSFORMER:
             raise DataError("not a transformer; load it with psp.load_model", folder)
-        for name, digest in transformer_files(config, folder / CONFIG).items():
-            if not (folder / name).is_file() or sha256(folder / name) != digest:
-                raise DataError("not the file that config.json records; copy the whole folder", folder / name)
         with _torch_threads(threads):  # with one, `psp embed --jobs` may fork afterwards
             model = cls(load_library_model(folder), config, threads=threads, accelerate=accelerate)
         if model.dim != config["dim"]:
@@ -259,29 +255,16 @@ class TransformerModel(TokenModel):
 
 
 def load_library_model(folder: Path | str) -> Any:
-    """Load a folder as ``SentenceTransformer``, float32, on the CPU, without network and without foreign code.
+    """Load a folder as ``SentenceTransformer``, float32: :func:`psp.models.trust.load_sentence_transformer`.
 
     Raises:
-        PspError: sentence-transformers is not installed, or cannot load the folder.
+        DataError, PspError: as there; or sentence-transformers is not installed.
     """
-    try:
+    with from_extra("transformer", "transformers need the package sentence-transformers"):
         import torch
-        from sentence_transformers import SentenceTransformer
-    except ModuleNotFoundError:
-        raise PspError(f"transformers need the package sentence-transformers: {EXTRA}") from None
-    try:
-        with quiet():
-            return SentenceTransformer(
-                str(folder),
-                device="cpu",
-                local_files_only=True,
-                trust_remote_code=runs_psp_alone(Path(folder)),
-                model_kwargs={"dtype": torch.float32},
-            )
-    except (OSError, ValueError, RuntimeError, ImportError) as error:
-        raise PspError(
-            f"sentence-transformers cannot load {folder}: {' '.join(str(error).split())[:300]}; copy the whole folder"
-        ) from None
+        import transformers  # noqa: F401  # which quiet() needs
+    with quiet():
+        return load_sentence_transformer(Path(folder), dtype=torch.float32)[0]
 
 
 @contextlib.contextmanager
@@ -326,14 +309,17 @@ def save_transformer(
         folder.mkdir(parents=True, exist_ok=True)
         (folder / CONFIG).unlink(missing_ok=True)
         # Files of an older model; Snakemake has removed some of them, but does not know the others.
-        if any((folder / name).is_file() for name in ("modules.json", "config_sentence_transformers.json")):
+        if any((folder / name).is_file() for name in ("modules.json", SETTINGS)):
             for old in folder.glob("[0-9]_*"):
                 shutil.rmtree(old)
         model[0].save_in_root = False  # there, config.json is psp's
         with quiet(), _TOKENIZING:
             _plain(model[0].tokenizer)
             model.save_pretrained(str(folder), create_model_card=False)
-        paths = [folder / "modules.json", folder / "config_sentence_transformers.json", *folder.glob("[0-9]_*/*")]
+        paths = [folder / "modules.json", folder / SETTINGS, *folder.glob("[0-9]_*/*")]
+        for path in [path for path in paths if path.suffix == ".jinja"]:  # for chats; no sentence needs it
+            paths.remove(path)
+            path.unlink()
         for path in paths:  # safetensors' files are readable only by their owner, whatever the umask
             path.chmod(paths[0].stat().st_mode)
         files = {path.relative_to(folder).as_posix(): sha256(path) for path in sorted(paths)}

@@ -14,7 +14,8 @@ from pathlib import Path
 from psp.core.errors import DataError, from_extra
 from psp.core.files import new_folder, read_json
 from psp.models import card_file
-from psp.models.files import CONFIG, file_names
+from psp.models.files import CONFIG, file_names, is_transformer
+from psp.models.trust import check_folder
 
 _ADDRESS = re.compile(r"(https?://[^#\s]+)#sha256=([0-9a-f]{64})")
 
@@ -53,9 +54,9 @@ def fetch(address: str) -> Path:
     download(remote, packed, folder.with_suffix(".json"))
     try:
         unpack(packed, folder)
-    except DataError:
+    except DataError as error:
         if not folder.is_dir():  # another process may have been the first
-            raise
+            raise DataError(str(error).replace(f"{folder}: ", "").replace(f"{folder}/", ""), address) from error
     finally:
         packed.unlink(missing_ok=True)
     return folder
@@ -65,8 +66,8 @@ def unpack(packed: Path, folder: Path) -> None:
     """Unpack the model in a .zip, which lies at its top or in one folder, to a new folder.
 
     Raises:
-        DataError: there is no complete psp model in it, it is larger than :mod:`psp.core.limits` allow, or the folder
-            cannot be written.
+        DataError: there is no complete psp model in it, it is refused (:mod:`psp.models.trust`), it is larger than
+            :mod:`psp.core.limits` allow, or the folder cannot be written. Nothing stays in the folder.
     """
     from psp.corpora.archive import open_member, open_zip
 
@@ -90,3 +91,5 @@ def unpack(packed: Path, folder: Path) -> None:
         wanted = file_names(config, packed)[1:]
         for name in [*wanted, *({card_file.NAME} if place + card_file.NAME in names else ())]:
             take(name)
+        if is_transformer(config):
+            check_folder(made)

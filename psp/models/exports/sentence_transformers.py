@@ -17,11 +17,10 @@ from psp.models.combined import CombinedModel, parts_of
 from psp.models.exports import unsupported_reason
 from psp.models.exports.common import readme, rows
 from psp.models.exports.static_embedding import library_config
-from psp.models.files import SENTENCEPIECE
+from psp.models.files import PSP_MODEL, SENTENCEPIECE, SUBWORD_MEAN
 from psp.models.folder import OURS, save_model
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
-from psp.models.trust import PSP_MODEL, SUBWORD_MEAN
 
 CODE = """
 from sentence_transformers import SentenceTransformer

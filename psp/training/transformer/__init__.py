@@ -154,7 +154,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
         if not job.replace and first:
             check_unfinished(out_dir, train_dir)
         transformers.set_seed(job.seed)
-        model = build(folder, settings, device.type, base)
+        model = build(folder, settings, device.type)
         targets = None if teacher is None else DistillationTargets(teacher)
         of_teacher = None if teacher is None else sha256(teacher)
         checkpoints = trainer.TrainerCheckpoints(

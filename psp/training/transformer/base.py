@@ -12,16 +12,11 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import read_json
+from psp.models.files import TOKENIZERS
 from psp.models.lstm_pooling import LstmPooling
 from psp.models.registry import PACKAGE, package_folder
+from psp.models.trust import opened
 from psp.training.transformer.settings import LSTM_POOLINGS, TransformerSettings
-
-#: The files of a tokenizer, one of which a base must have; else the library makes one with an empty vocabulary.
-TOKENIZERS = (
-    "tokenizer.json", "vocab.txt", "vocab.json", "sentencepiece.bpe.model", "spiece.model", "tokenizer.model",
-    "spm.model", "sentencepiece.model",
-)  # fmt: skip
-WEIGHTS = ("model.safetensors", "model.safetensors.index.json", "pytorch_model.bin", "pytorch_model.bin.index.json")
 
 
 def find_base(base: str) -> Path:
@@ -48,9 +43,8 @@ def find_base(base: str) -> Path:
     config = read_json(folder / "config.json")
     if not isinstance(config, dict) or "model_type" not in config:
         raise DataError("not the config of a transformer (model_type is missing); name another base", folder)
-    for what, names in (("weights", WEIGHTS), ("tokenizer", TOKENIZERS)):
-        if not any((folder / name).is_file() for name in names):
-            raise DataError(f"has no {what} ({', '.join(names)}); copy the whole folder, or name another base", folder)
+    if not any((folder / name).is_file() for name in TOKENIZERS):
+        raise DataError(f"has no tokenizer ({', '.join(TOKENIZERS)}); copy the whole folder", folder)
     return folder
 
 
@@ -77,31 +71,26 @@ def _first_module(path: Path) -> str:
     return place
 
 
-def build(folder: Path, settings: TransformerSettings, device: str, base: str) -> SentenceTransformer:
+def build(folder: Path, settings: TransformerSettings, device: str) -> SentenceTransformer:
     """Make the model that is trained: the base, float32, with its pooling; seed torch first.
 
     Args:
         folder: as for :func:`find_base`.
         settings: pooling, dim, max_length.
         device: cpu or cuda.
-        base: the base as requested, for errors.
 
     Raises:
-        PspError: the library cannot load the base, or it needs code of its own, which psp does not run.
+        DataError, PspError: as :func:`psp.models.trust.opened`: the library cannot load the base, or it is refused.
         ConfigError: the base cannot read ``max_length`` tokens.
     """
-    try:
+    with opened(folder) as (place, _):
         transformer = Transformer(
-            str(folder),
+            str(place),
             max_seq_length=settings.max_length,
-            model_kwargs={"dtype": torch.float32, "local_files_only": True},
+            model_kwargs={"dtype": torch.float32, "local_files_only": True, "use_safetensors": True},
             processor_kwargs={"local_files_only": True},
             config_kwargs={"local_files_only": True},
         )
-    except Exception as error:  # of any library that it tries: transformers, tokenizers, safetensors, json
-        advice = "psp runs no code from a base" if "trust_remote_code" in str(error) else "name another base"
-        problem = " ".join(str(error).split())[:300]
-        raise PspError(f"the base {base} cannot be loaded: {problem}; {advice}") from error
     positions = getattr(transformer.config, "max_position_embeddings", None)
     # RoBERTa and similar models count positions from that after padding.
     usable = positions and positions - (transformer.config.pad_token_id + 1 if _counts_from_padding(transformer) else 0)

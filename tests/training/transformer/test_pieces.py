@@ -22,7 +22,7 @@ TEXTS = [" ".join([left] * (1 + number % 4)) for number, (left, _) in enumerate(
 def model_of(base, pooling):
     torch.manual_seed(1)
     settings = TransformerSettings.from_mapping({"pooling": pooling, "dim": 24, "max_length": 40})
-    return build(base, settings, "cpu", "base").eval()  # without dropout
+    return build(base, settings, "cpu").eval()  # without dropout
 
 
 def learnt(model, **pieces):
