@@ -49,16 +49,24 @@ def to_filter(wildcards):
     }
 
 
+def segmenters(wildcards):
+    """Return how each side is segmented: as its language says, else as the model segments any text in use."""
+    entry = model(wildcards)
+    own = {one: how for one, how in entry["segment"].items() if one in entry.languages}
+    in_use = [how for how in own.values() if how["inference"]]
+    sides = {
+        one: own.get(one, next(iter(in_use), None))
+        for one in part_of(wildcards).languages
+    }
+    return {one: how for one, how in sides.items() if how}
+
+
 #: What filtering a corpus depends on, besides its file.
 OF_CORPUS = {
     "filters": lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
     "tests": scored,
     "custom": lambda wildcards: own_filters(part_of(wildcards)),
-    "segment": lambda wildcards: {
-        language: how
-        for language, how in model(wildcards)["segment"].items()
-        if language in part_of(wildcards).languages
-    },
+    "segment": segmenters,
     "part": lambda wildcards: about(
         part_of(wildcards), "corpus", "opus", "kind", "languages", "names"
     ),
@@ -112,6 +120,7 @@ for _of in stage_rules("filter"):
             rows=None,  # of a shard's job
             # A translator keeps case and spacing.
             prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
+            normalisation=attribute("normalisation"),
             seed=attribute("seed"),
             code=fingerprint(
                 "psp.corpora",

@@ -1,10 +1,9 @@
 # Train one sentencepiece model for both languages.
-def folds_arabic(wildcards):
-    """Return whether the model folds Arabic letters."""
+def normalisation(wildcards):
+    """Return the name of the rules that the sentencepiece model gets."""
     entry = model(wildcards)
-    return entry["subword"]["arabic"] == "folded" or (
-        entry["subword"]["arabic"] == "auto" and "ar" in entry.languages
-    )
+    normalised = not re.fullmatch(TRANSLATORS, wildcards.model) and entry.normalisation
+    return normalised or name_of(visible=False, arabic=entry.folds_arabic)
 
 
 rule subword:
@@ -23,7 +22,7 @@ rule subword:
         runtime=runtime(480),
     params:
         settings=setting("subword"),
-        arabic=folds_arabic,
+        normalisation=normalisation,
         corpus_languages=lambda wildcards: [
             list(part.languages) for part in model(wildcards).parts
         ],

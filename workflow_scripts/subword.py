@@ -13,7 +13,7 @@ with job(snakemake) as snakemake:
         vocab_size=settings["vocab_size"],
         character_coverage=settings["character_coverage"],
         sample=settings["sample"],
-        arabic=snakemake.params.arabic,
+        normalisation=snakemake.params.normalisation,
         corpus_languages=snakemake.params.corpus_languages,
         language_sampling=settings["language_sampling"],
         threads=settings["threads"],

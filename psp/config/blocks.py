@@ -164,7 +164,7 @@ SEGMENT = table(
     values=Section(
         "how one language is segmented",
         {
-            "segmenter": choice(options=SEGMENTERS, help="jieba (Chinese)"),
+            "segmenter": choice(options=list(SEGMENTERS), help="jieba (Chinese)"),
             "cut_all": boolean(
                 False, recipes={"code": True}, help="jieba's full mode: all words found, overlapping ones included"
             ),

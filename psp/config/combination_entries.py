@@ -158,7 +158,12 @@ def _together(
                     f"the entry of {part.name}"
                 )
     first, *others = (
-        {"filters.lower_case": part["filters"]["lower_case"], "segment": part["segment"]} for part in parts
+        {
+            "filters.lower_case": part["filters"]["lower_case"],
+            "filters.normalise": part["filters"]["normalise"],
+            "segment": part["segment"],
+        }
+        for part in parts
     )
     for part, reading in zip(parts[1:], others, strict=True):
         if differing := [key for key in first if reading[key] != first[key]]:

@@ -271,11 +271,12 @@ def _languages(
 
 
 def check_filters(part: CorpusSpec, filters: Mapping[str, Any], where: str) -> None:
-    if part.filters["lower_case"] != filters["lower_case"]:
-        raise ConfigError(
-            f"{where}: {part.corpus}: filters.lower_case is {str(part.filters['lower_case']).lower()}, but a model "
-            "reads all text the same way; set it in the model's filters"
-        )
+    for key in ("lower_case", "normalise"):
+        if part.filters[key] != filters[key]:
+            raise ConfigError(
+                f"{where}: {part.corpus}: filters.{key} is {str(part.filters[key]).lower()}, but a model reads all "
+                "text the same way; set it in the model's filters"
+            )
     for problem in problems(part.filters, part.languages, part.kind):
         raise ConfigError(f"{where}: {part.corpus}: {problem}")
 

@@ -39,7 +39,7 @@ def filter_corpus(
         inputs, corpus: as for :func:`corpus_filters`; also ``segment``, the segmenters' settings by language.
         file: the corpus.
         outputs: the pairs, the report, and the dropped pairs.
-        params: ``rows``, ``prepared`` and ``seed``.
+        params: ``rows``, ``prepared``, ``normalisation`` and ``seed``.
     """
     settings, part = corpus["filters"], corpus["part"]
     return filters.filter_corpus(
@@ -54,6 +54,8 @@ def filter_corpus(
             language: Segmenter(how["segmenter"], cut_all=how["cut_all"]) for language, how in corpus["segment"].items()
         },
         lower_case=settings["lower_case"],
+        clean=settings["clean"],
+        normalisation=params.normalisation if params.prepared else None,
         prepared=params.prepared,
         seed=params.seed,
         processes=processes,

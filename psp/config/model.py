@@ -11,6 +11,7 @@ from typing import Any
 from psp.config.blocks import ENCODER
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.variant_entries import VariantEntry
+from psp.text.normalisation import name_of
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training.encoders.kinds import block_of
@@ -112,6 +113,17 @@ class ModelEntry:
     def tokenizer(self) -> type[Tokenizer]:
         """The kind of its tokenizer; not for a transformer or a combination."""
         return of_kind(self.tokens)
+
+    @property
+    def folds_arabic(self) -> bool:
+        """Whether it folds Arabic's letters."""
+        arabic = self.settings["subword"]["arabic"]
+        return bool(arabic == "folded" or (arabic == "auto" and "ar" in self.languages))
+
+    @property
+    def normalisation(self) -> str | None:
+        """The normalisation of its text, in training and in use; None if a sentencepiece model's is the only one."""
+        return name_of(visible=True, arabic=self.folds_arabic) if self.settings["filters"]["normalise"] else None
 
     @property
     def contextual(self) -> dict[str, Any] | None:

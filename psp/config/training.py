@@ -84,6 +84,7 @@ class FromStore(TrainedKind):
             "development": model["development"],
             "languages": model.languages,
             "lower_case": model["filters"]["lower_case"],
+            "normalisation": model.normalisation,
             "segment": model["segment"],
             "teaching": model["teacher"],
             "recipe": model.recipe,

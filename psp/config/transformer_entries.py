@@ -68,11 +68,12 @@ class TransformerEntry(Trained):
                 f"{where}.development.candidates: is not for transformers, which retrieve held-out pairs only among "
                 "one another; leave it out"
             )
-        if own.get("filters", {}).get("lower_case"):
-            raise ConfigError(
-                f"{where}.filters.lower_case: a transformer's own tokenizer lower-cases text if its base needs that; "
-                "leave it out"
-            )
+        for key, does in (("lower_case", "lower-cases"), ("normalise", "normalises")):
+            if own.get("filters", {}).get(key):
+                raise ConfigError(
+                    f"{where}.filters.{key}: a transformer's own tokenizer {does} text if its base needs that; leave "
+                    "it out"
+                )
         for variant, keys in entry.get("variants", {}).items():
             if wrong := next((key for key in keys or {} if key not in ("recipe", "seeds", "transformer")), None):
                 raise ConfigError(
@@ -95,7 +96,7 @@ class TransformerEntry(Trained):
         declared = TransformerSettings.declared()
         own: dict[str, Mapping[str, Any]] = {
             "teacher": TEACHING,
-            "filters": {"lower_case": False},  # text in its original case, as written
+            "filters": {"lower_case": False, "normalise": False},  # text as written
             # The keys that are written under `encoder`.
             "transformer": {key: declared[key].recipes.get(recipe, declared[key].default) for key in OF_ENCODER},
             "development": {"candidates": 0},  # embedding them would take longer than the training

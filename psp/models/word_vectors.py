@@ -25,6 +25,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.limits import Unpacked
 from psp.text.lines import raw_lines
+from psp.text.normalisation import Normaliser, name_of
 from psp.text.words import words
 
 log = logging.getLogger(__name__)
@@ -60,25 +61,24 @@ class WordVectors:
     def embed(self, texts: Sequence[str]) -> Floats:
         """Average the vectors of each text's words, float32 (n, dim); zeros for a text without a known word.
 
-        A word (:func:`psp.text.words.words`) is looked up unchanged, then lower-cased; unknown words are left out.
+        A word (:func:`psp.text.words.words`) is looked up unchanged, then lower-cased; unknown words are left out. A
+        text is normalised (:mod:`psp.text.normalisation`) unless all of its words are known as they are.
         """
-        get = self.index.get
+        normalise = Normaliser(name_of(visible=True, arabic=False))
         means = np.zeros((len(texts), self.dim), np.float32)
         # The rows of a block of texts should fit into a core's cache.
         step = max(1, _BUFFER // (4 * self.dim * 16))
         for start in range(0, len(texts), step):
             rows: list[int] = []
             counts: list[int] = []
-            for text in texts[start : start + step]:
-                before = len(rows)
-                for word in words(text):
-                    row = get(word)
-                    if row is None:
-                        row = get(word.lower())
-                        if row is None:
-                            continue
-                    rows.append(row)
-                counts.append(len(rows) - before)
+            block = list(texts[start : start + step])
+            for text, normal in zip(block, normalise(block), strict=True):
+                found = self._rows(text)
+                if normal != text and None in found:
+                    found = self._rows(normal)
+                known = [row for row in found if row is not None]
+                rows += known
+                counts.append(len(known))
             sizes = np.array(counts)
             some = np.flatnonzero(sizes)
             if len(some):
@@ -86,6 +86,11 @@ class WordVectors:
                 sums = np.add.reduceat(self.vectors[rows], starts, axis=0)
                 means[start + some] = sums / sizes[some, None].astype(np.float32)
         return means
+
+    def _rows(self, text: str) -> list[int | None]:
+        """The row of each word of a text; None for an unknown one."""
+        get = self.index.get
+        return [get(word.lower()) if (row := get(word)) is None else row for word in words(text)]
 
 
 def read_vectors(

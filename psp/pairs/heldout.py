@@ -11,6 +11,7 @@ from typing import IO
 from psp.core.progress import Progress
 from psp.pairs.pair_file import blocks, last_column, rows_of, sides_of, write_rows
 from psp.text.keys import latin_print, normalised_columns, normalised_key
+from psp.text.normalisation import with_same_letters
 
 
 def choose(paths: Iterable[Path], wanted: int, text: Collection[int] = ()) -> tuple[set[int], set[str]]:
@@ -76,11 +77,12 @@ def part(
 
 def _near(block: bytes, rows: list[bytes], keys: set[str], prints: set[bytes]) -> list[int]:
     """Numbers of the rows of a block with a side whose key is in ``keys``, ascending."""
-    columns = latin_print(block).replace(b"\n", b"\t").split(b"\t")
+    text = with_same_letters(block.decode())
+    columns = latin_print(text.encode()).replace(b"\n", b"\t").split(b"\t")
     sides = zip(columns[0:-1:3], columns[1:-1:3], strict=True)
     maybe = [number for number, (source, target) in enumerate(sides) if source in prints or target in prints]
     # A key in another script has an empty print, and then nearly all rows may be near: compute the keys in bulk.
     if len(maybe) > len(rows) // 8:
-        texts = normalised_columns(block.decode())
+        texts = normalised_columns(text)
         return [number for number in maybe if texts[3 * number] in keys or texts[3 * number + 1] in keys]
     return [number for number in maybe if any(normalised_key(side) in keys for side in sides_of(rows[number]))]

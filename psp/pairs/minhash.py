@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import from_extra
-from psp.text.keys import kept_points
+from psp.text.keys import normalised_points
 
 SLOTS = 128
 SHINGLE = 3
@@ -54,8 +54,7 @@ def shingles(text: str) -> Shingles:
     A key of one or two characters is one shingle, an empty one is none. A thousand lines at a time take 5 us each, as
     their numbers stay in the processor's cache; 30,000 take 12.
     """
-    points = np.frombuffer(text.casefold().encode("utf-32-le"), dtype=np.uint32)
-    points = points[kept_points()[points]]  # tabs and line feeds stay
+    points = normalised_points(text)
     ends = np.flatnonzero(points <= ord("\n"))
     starts = np.concatenate([[0], ends[:-1] + 1])
     lengths = (ends - starts).reshape(-1, 3)[:, :_SIDES]  # all but the index

@@ -32,7 +32,7 @@ from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer, number
 from psp.pairs.language_shares import language_pairs, quotas
 from psp.pairs.pair_file import read_mixed
-from psp.text.normalisation import ARABIC, as_tsv, rules_of, with_rules
+from psp.text.normalisation import NFKC, as_tsv, rules
 
 if TYPE_CHECKING:
     from psp.core.schemas.pairs import SentencepieceReport
@@ -114,7 +114,7 @@ def train_subword(
     vocab_size: int = SECTION["vocab_size"].default,
     character_coverage: float = SECTION["character_coverage"].default,
     sample: int = SECTION["sample"].default,
-    arabic: bool = False,
+    normalisation: str = NFKC,
     corpus_languages: Sequence[Sequence[str]] = (),
     language_sampling: float = 1,
     threads: int = 1,
@@ -129,7 +129,7 @@ def train_subword(
         vocab_size: pieces requested. A small corpus gives fewer (a warning, and both numbers in the report).
         character_coverage: the share of the text's characters that get a piece of their own, 0.98 to 1.
         sample: sentences to train on, both sides counted. About 1.4 KB of memory each.
-        arabic: whether Arabic's letters are folded (:data:`psp.text.normalisation.ARABIC`).
+        normalisation: the name of the model's rules (:mod:`psp.text.normalisation`).
         corpus_languages: the languages of each corpus's source and target.
         language_sampling: the share of each language pair in the sample is its number of pairs to this power
             (:func:`psp.pairs.language_shares.quotas`).
@@ -161,10 +161,10 @@ def train_subword(
     }
     counts = {"sentences": 0, "skipped_long": 0}
     with tempfile.TemporaryDirectory() as folder:
-        if arabic:
-            rules = Path(folder) / "rules.tsv"
-            rules.write_text(as_tsv(with_rules(rules_of(), ARABIC)), "ascii")
-            settings["normalization_rule_tsv"] = str(rules)
+        if normalisation != NFKC:
+            path = Path(folder) / "rules.tsv"
+            path.write_text(as_tsv(rules(normalisation)), "ascii")
+            settings["normalization_rule_tsv"] = str(path)
         rows = _sampled(mixed, math.ceil(sample / 2), corpus_languages, language_sampling)
         serialised = _run_trainer(settings, _lines(rows, sample, counts, mixed), mixed)
     if counts["skipped_long"]:

@@ -1,6 +1,7 @@
 """Normalised keys of sentences, one by one and in bulk, and search by key.
 
-A key consists of a sentence's letters and digits. For millions of sentences, one call each would be too slow.
+A key consists of a sentence's letters and digits, in one Unicode form and case: what a model reads as the same has the
+same key, whatever its recipe. For millions of sentences, one call each would be too slow.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.text.characters import CHARACTERS, of_all
+from psp.text.normalisation import FOLDED, INVISIBLE, may_change_letters, with_same_letters
 
 
 def normalised_keys(texts: Sequence[str]) -> list[str]:
@@ -35,7 +37,8 @@ class KeyFinder:
         """Return index and key of each text that has one of the keys; texts must not contain tabs or line feeds."""
         if not texts or not self._prints:
             return []
-        prints = latin_print("\n".join(texts).encode()).split(b"\n")
+        lines = with_same_letters("\n".join(texts))
+        prints = latin_print(lines.encode()).split(b"\n")
         maybe = [number for number, print_of_line in enumerate(prints) if print_of_line in self._prints]
         # A key in another script has an empty print, which may match nearly all texts: then continue in bulk.
         some = [texts[number] for number in maybe]
@@ -44,59 +47,70 @@ class KeyFinder:
 
 
 def latin_print(block: bytes) -> bytes:
-    """Reduce texts to some ASCII letters and digits, so that texts with equal keys have equal prints.
+    """Reduce texts to some ASCII letters, so that texts with equal keys have equal prints.
 
-    A cheap first test: it takes 1 ns per byte, the keys 15.
+    The texts must have passed :func:`psp.text.normalisation.with_same_letters`. A cheap first test: it takes 1 ns per
+    byte, the keys 15.
     """
     return block.lower().translate(None, _not_printed())
 
 
 @functools.cache
 def _not_printed() -> bytes:
-    """Return all bytes except tab, line feed, and the ASCII letters and digits that no other character folds to.
+    """Return all bytes except tab, line feed, and the ASCII letters that no other character folds to.
 
-    (The long s folds to s, the Kelvin sign to k, a ligature to f and i, so these letters are excluded.)
+    (The long s folds to s, the Kelvin sign to k, a ligature to f and i, so these letters are excluded; Arabic's digits
+    fold to ASCII's.)
     """
     folded = {letter for point in CHARACTERS[0][0x80:] for letter in chr(point).casefold() if letter.isascii()}
-    printed = {byte for byte in range(0x80) if chr(byte).isalnum() and chr(byte) not in folded}
+    printed = {byte for byte in range(0x80) if chr(byte).isalpha() and chr(byte) not in folded}
     return bytes(byte for byte in range(256) if byte not in printed and byte not in b"\t\n")
 
 
 def normalised_columns(block: str) -> list[str]:
-    """Return the :func:`normalised_key` of each tab-separated column of whole lines, as one list.
+    """Return the :func:`normalised_key` of each tab-separated column of whole lines, as one list."""
+    return normalised_points(block).tobytes().decode("utf-32-le").replace("\n", "\t").split("\t")[:-1]
 
-    The result is the same as column by column, since case folding is per character, and 4 times as fast: it works on
-    code points in NumPy, where str.translate takes 46 ns per character of French.
+
+def normalised_points(block: str) -> npt.NDArray[np.uint32]:
+    """Return the code points of the keys of each column of whole lines, with its tabs and line feeds.
+
+    Works on code points in NumPy: str.translate takes 46 ns per character of French, four times as long.
     """
-    points = np.frombuffer(block.casefold().encode("utf-32-le"), dtype=np.uint32)
-    kept = points[kept_points()[points]].tobytes().decode("utf-32-le")
-    return kept.replace("\n", "\t").split("\t")[:-1]
+    points = np.frombuffer(with_same_letters(block).casefold().encode("utf-32-le"), dtype=np.uint32)
+    points = _kept_as()[points]
+    return points[points > 0]
 
 
 @functools.cache
-def kept_points() -> npt.NDArray[np.bool_]:
-    """Tell which code points to keep: letters, digits and marks, as in a key, and tab and line feed."""
+def _kept_as() -> npt.NDArray[np.uint32]:
+    """For each code point what stays of it in a key, or 0: letters, digits and marks, and tab and line feed."""
     kept = of_all(lambda character: unicodedata.category(character)[0] in "LNM", np.bool_, False)
     kept[[ord("\t"), ord("\n")]] = True
-    return kept
-
-
-class _Keep(dict[int, int | None]):
-    """A lazily filled ``str.translate`` table that keeps letters, digits and combining marks."""
-
-    def __missing__(self, code: int) -> int | None:
-        kept = unicodedata.category(chr(code))[0] in "LNM"
-        self[code] = code if kept else None
-        return self[code]
-
-
-_KEEP = _Keep()
+    for first, last in INVISIBLE:
+        kept[first : last + 1] = False
+    points = np.where(kept, np.arange(len(kept), dtype=np.uint32), np.uint32(0))
+    for letter, folded in FOLDED.items():
+        points[ord(letter)] = ord(folded or "\0")
+    return points
 
 
 def normalised_key(text: str) -> str:
-    """Keep only letters and digits, case-folded: sentences with the same key are the same to a reader.
+    """Keep only a text's letters and digits, by ``nmt_nfkc``, case-folded and with Arabic's letters folded.
 
-    Combining marks are kept, since they are vowels in many scripts. The key is empty if the sentence has neither
-    letters nor digits.
+    Sentences with the same key are the same to a reader, and to every model that reads them as the same. Combining
+    marks are kept, since they are vowels in many scripts. The key is empty if the sentence has neither letters nor
+    digits.
     """
-    return text.casefold().translate(_KEEP)
+    return normalised_columns(text.replace("\t", " ").replace("\n", " ") + "\n")[0]
+
+
+def differ_at_the_start(text: str, other: str) -> bool:
+    """Whether a look at their first letters tells that two texts have different keys; if not, they may still differ."""
+    one, another = text[:1], other[:1]
+    return (
+        one.isalnum()
+        and another.isalnum()
+        and one.casefold()[0] != another.casefold()[0]
+        and not any(one in FOLDED or may_change_letters(one) for one in {one, another, *text[1:2], *other[1:2]})
+    )

@@ -1,18 +1,35 @@
-"""sentencepiece's rules for normalising text, and further rules for Arabic.
+"""How text is normalised: by sentencepiece's rules, without invisible characters, and with Arabic's letters folded.
 
-A sentencepiece model holds its rules, so that whatever reads the model (psp, its exports, sentencepiece itself) applies
-them. The rules called ``nmt_nfkc``, sentencepiece's default, leave Arabic as it is written: with and without vowel
-marks, with hamza on alef or without, with digits of two kinds. Modern Arabic mixes these forms freely, and to a mean of
-subwords they are different words: the vectors of a sentence with and without vowel marks have nothing in common.
+The same sentence comes in many Unicode forms: letters composed or not, of full width, with soft hyphens inside. A
+sentencepiece model holds its rules, so that whatever reads the model (psp, its exports, sentencepiece itself) applies
+them; all else that compares or reads text gets the same result from a :class:`Normaliser`.
+
+A normalisation is named in a model's config.json by its parts:
+
+- ``nmt_nfkc``: sentencepiece's default rules
+- ``visible``: without the characters that a reader does not see (:data:`INVISIBLE`), which otherwise split words;
+  joiners stay where Arabic and Indic scripts need them
+- ``arabic``: without vowel marks, and with one form each of letters that Arabic writes in several. Modern Arabic mixes
+  these freely, and to a mean of subwords they are different words: the vectors of a sentence with and without vowel
+  marks have nothing in common
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+import functools
+import re
+import sys
+import unicodedata
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 import sentencepiece
+
+from psp.core.errors import DataError
+
+NFKC, VISIBLE, ARABIC = "nmt_nfkc", "visible", "arabic"
 
 #: Arabic's marks above and below letters (vowels, the Quran's signs, honorifics), and the stroke that lengthens words.
 _MARKS = (
@@ -21,7 +38,7 @@ _MARKS = (
 )  # fmt: skip
 #: How letter folding replaces Arabic characters: it drops marks, keeps one form each of alef, of the final ya and of
 #: the ta marbuta, and writes ASCII digits. Hamza that sentencepiece's rules join to its letter stays there.
-ARABIC: Mapping[str, str] = {
+FOLDED: Mapping[str, str] = {
     **{chr(point): "" for first, last in _MARKS for point in range(first, last + 1)},
     **dict.fromkeys("أإآٱ", "ا"),
     "ى": "ي",
@@ -29,25 +46,188 @@ ARABIC: Mapping[str, str] = {
     **{chr(zero + number): str(number) for zero in (0x660, 0x6F0) for number in range(10)},
 }
 
+#: The characters that Unicode calls default ignorable: soft hyphens, zero-width spaces, joiners of words, directions of
+#: text, selectors of variants, tags. Without the joiners of letters, and without Hangul's fillers, which are letters.
+INVISIBLE = (
+    (0xAD, 0xAD), (0x34F, 0x34F), (0x61C, 0x61C), (0x17B4, 0x17B5), (0x180B, 0x180F), (0x200B, 0x200B),
+    (0x200E, 0x200F), (0x202A, 0x202E), (0x2060, 0x206F), (0xFE00, 0xFE0F), (0xFEFF, 0xFEFF), (0xFFF0, 0xFFF8),
+    (0x1BCA0, 0x1BCA3), (0x1D173, 0x1D17A), (0xE0000, 0xE0FFF),
+)  # fmt: skip
+NON_JOINER, _JOINER = "\u200c", "\u200d"
+#: Scripts in which a non-joiner after a letter matters (nmt_nfkc makes it a space): Arabic to Thaana, Indic, Khmer and
+#: Mongolian. And the characters after which a joiner does not: European letters, punctuation, symbols and emoji.
+_JOINED = ((0x600, 0x7BF), (0x840, 0xDFF), (0x1780, 0x18AF))
+_UNJOINED = ((0x21, 0x5FF), (0x10A0, 0x10FF), (0x1E00, 0x200B), (0x200E, 0x2BFF), (0xFE0F, 0xFE0F), (0x1F000, 0x1FAFF))
 
-def rules_of(name: str = "nmt_nfkc") -> dict[str, str]:
-    """sentencepiece's rules of that name, text -> replacement."""
-    from psp.text.unigram_file import fields  # numba: not where the config is read
 
-    message = sentencepiece.SentencePieceNormalizer(rule_name=name).serialized_model_proto()
-    normaliser = dict(fields(bytes(dict(fields(message))[3])))
-    charsmap = bytes(normaliser.get(2, b""))
-    if not charsmap:
-        return {}
-    size = int.from_bytes(charsmap[:4], "little")
-    units, values = np.frombuffer(charsmap, "<u4", size // 4, 4), charsmap[4 + size :]
-    return {key.decode(): values[start : values.index(b"\0", start)].decode() for key, start in _keys(units)}
+def _class(spans: Iterable[tuple[int, int]]) -> str:
+    return "[" + "".join(f"{chr(first)}-{chr(last)}" for first, last in spans) + "]"
 
 
-def with_rules(rules: Mapping[str, str], further: Mapping[str, str]) -> dict[str, str]:
-    """Apply further rules, each for one character, to the results of rules and to all other text."""
-    whole = {**{one: one for one in further}, **rules}
-    return {key: "".join(further.get(letter, letter) for letter in value) for key, value in whole.items()}
+#: What ``visible`` leaves out, as a regular expression.
+HIDDEN_CHARACTERS = f"{_class(INVISIBLE)}|(?<!{_class(_JOINED)}){NON_JOINER}|(?<={_class(_UNJOINED)}){_JOINER}"
+_HIDDEN = re.compile(HIDDEN_CHARACTERS)
+
+
+def name_of(*, visible: bool, arabic: bool) -> str:
+    """The name of a normalisation, as in config.json."""
+    return "+".join([NFKC, *([VISIBLE] if visible else []), *([ARABIC] if arabic else [])])
+
+
+class Normaliser:
+    """Normalises texts; most are returned as they are, after a look at their code points (1 to 2 ns each).
+
+    Args:
+        name: of the normalisation.
+
+    Raises:
+        DataError: there is no normalisation of that name.
+    """
+
+    def __init__(self, name: str) -> None:
+        first, *more = name.split("+")
+        if first != NFKC or not {VISIBLE, ARABIC}.issuperset(more):
+            raise DataError(f"normalisation is {name!r}, which this psp does not know; install the psp that wrote it")
+        self.name, self._visible, self._arabic = name, VISIBLE in more, ARABIC in more
+
+    def __call__(self, texts: list[str]) -> list[str]:
+        """Normalise texts; runs of white space become one space, and none is left at the ends.
+
+        The result is what a sentencepiece model with these rules reads, but for its marks in place of spaces. (A letter
+        and its mark with an invisible character between them are joined here alone.)
+        """
+        joined = "\n".join(texts)
+        if "\t" in joined or joined.count("\n") >= max(len(texts), 1):
+            texts = [text.replace("\t", " ").replace("\n", " ") for text in texts]
+            joined = "\n".join(texts)
+        changed = _in_columns(joined, _touched(self._arabic), self._normalised, spaces=True)
+        return texts if changed is joined else changed.split("\n")
+
+    def _normalised(self, texts: list[str]) -> list[str]:
+        if self._visible:
+            texts = [_HIDDEN.sub("", text) for text in texts]
+        texts = _sentencepiece().normalize(texts)
+        return (
+            [" ".join(filter(None, text.translate(_FOLDING).split(" "))) for text in texts] if self._arabic else texts
+        )
+
+
+_FOLDING = str.maketrans(dict(FOLDED))
+
+
+def with_same_letters(block: str) -> str:
+    """Give each tab-separated column of lines the letters, digits and marks that ``nmt_nfkc`` gives it."""
+    return _in_columns(block, _touched_letters(), _composed, spaces=False)
+
+
+def _composed(texts: list[str]) -> list[str]:
+    composed: list[str] = _sentencepiece().normalize([_HIDDEN.sub("", text) for text in texts])
+    return composed
+
+
+def may_change_letters(character: str) -> bool:
+    """Whether :func:`with_same_letters` may change a character, or join it to the one before."""
+    return bool(_touched_letters()[ord(character)])
+
+
+def _in_columns(
+    block: str, touched: npt.NDArray[np.bool_], change: Callable[[list[str]], list[str]], *, spaces: bool
+) -> str:
+    """Change the tab-separated columns of lines that have a touched character or, with ``spaces``, superfluous ones."""
+    points = np.frombuffer(block.encode("utf-32-le", "surrogatepass"), np.uint32)
+    hits = touched[points]
+    if spaces and (any(pair in block for pair in ("  ", " \n", "\n ", " \t", "\t ")) or block.strip(" ") != block):
+        ends = (points == ord("\t")) | (points == ord("\n"))
+        before, after = np.append(True, ends[:-1] | (points[:-1] == ord(" "))), np.append(ends[1:], True)
+        hits |= (points == ord(" ")) & (before | after)
+    places = np.flatnonzero(hits)
+    if not len(places):
+        return block
+    ends = np.flatnonzero((points == ord("\t")) | (points == ord("\n")))
+    columns = np.unique(np.searchsorted(ends, places))
+    starts = np.append(0, ends + 1)[columns].tolist()
+    stops = np.append(ends, len(points))[columns].tolist()
+    changed = change([block[start:stop] for start, stop in zip(starts, stops, strict=True)])
+    kept = [block[start:stop] for start, stop in zip([0, *stops], [*starts, len(block)], strict=True)]
+    return kept[0] + "".join(map("".join, zip(changed, kept[1:], strict=True)))
+
+
+@functools.cache
+def _sentencepiece() -> Any:
+    return sentencepiece.SentencePieceNormalizer(
+        rule_name=NFKC, add_dummy_prefix=False, escape_whitespaces=False, remove_extra_whitespaces=True
+    )
+
+
+#: Planes 2 and 3 have ideographs, of which normalisation changes these alone.
+_IDEOGRAPHS, _COMPATIBLE = range(0x20000, 0x40000), range(0x2F800, 0x2FA20)
+
+
+@functools.cache
+def _touched(arabic: bool = False) -> npt.NDArray[np.bool_]:
+    """For each code point, whether a normalisation may change text with it, bool (1,114,112,)."""
+    touched = np.ones(sys.maxunicode + 1, np.bool_)
+    touched[_IDEOGRAPHS.start : _IDEOGRAPHS.stop] = False
+    touched[_COMPATIBLE.start : _COMPATIBLE.stop] = True
+    # The second halves of composed letters, which change the text before them.
+    seconds = {chr(point) for span in ((0x1161, 0x1176), (0x11A8, 0x11C3)) for point in range(*span)}
+    for point in range(0x20000):
+        parts = unicodedata.decomposition(chr(point)).split()
+        if len(parts) == 2 and parts[0][0] != "<":
+            seconds.add(chr(int(parts[1], 16)))
+    changed = seconds | {"\N{LOWER ONE EIGHTH BLOCK}", "\N{REPLACEMENT CHARACTER}"} | (set(FOLDED) if arabic else set())
+
+    def changes(character: str) -> bool:
+        return (
+            character in changed
+            or unicodedata.category(character) in _SPACES_AND_CONTROLS
+            or not unicodedata.is_normalized("NFKC", character)
+            or _HIDDEN.match(character) is not None
+        )
+
+    touched[:0x20000] = np.fromiter(map(changes, map(chr, range(0x20000))), np.bool_, 0x20000)
+    touched[[ord(" "), ord("\t"), ord("\n")]] = False
+    return touched
+
+
+_SPACES_AND_CONTROLS = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cn", "Co"})
+
+
+@functools.cache
+def _touched_letters() -> npt.NDArray[np.bool_]:
+    """Those of the code points that are letters, digits or marks, or become such."""
+    touched = _touched().copy()
+    for point in np.flatnonzero(touched[:0x20000]).tolist():
+        forms = chr(point) + unicodedata.normalize("NFKC", chr(point))
+        touched[point] = (
+            any(unicodedata.category(one)[0] in "LNM" for one in forms) or unicodedata.category(chr(point)) == "Cn"
+        )
+    return touched
+
+
+def rules(name: str) -> dict[str, str]:
+    """sentencepiece's rules for a normalisation, text -> replacement, of which it applies the longest that fits.
+
+    Raises:
+        DataError: there is no normalisation of that name.
+    """
+    made = Normaliser(name)
+    whole = dict(sentencepiece.SentencePieceNormalizer(rule_name=NFKC).decompile())
+    if made._visible:
+        whole |= dict.fromkeys([*_characters(INVISIBLE), NON_JOINER], "")
+        # The longest rule wins: a letter with a joiner after it has one of its own.
+        for spans, joiner, instead in ((_JOINED, NON_JOINER, " "), (_UNJOINED, _JOINER, "")):
+            letters = set(_characters(spans))
+            before = [*letters, *(key for key in whole if len(key) > 1 and key[-1] in letters)]
+            whole |= {text + joiner: whole.get(text, text) + instead for text in before}
+    if made._arabic:
+        whole = {**{one: one for one in FOLDED}, **whole}
+        whole = {key: value.translate(_FOLDING) for key, value in whole.items()}
+    return whole
+
+
+def _characters(spans: Iterable[tuple[int, int]]) -> list[str]:
+    return [chr(point) for first, last in spans for point in range(first, last + 1)]
 
 
 def as_tsv(rules: Mapping[str, str]) -> str:
@@ -57,27 +237,3 @@ def as_tsv(rules: Mapping[str, str]) -> str:
 
 def _points(text: str) -> str:
     return " ".join(f"{ord(character):X}" for character in text)
-
-
-def _keys(units: npt.NDArray[np.uint32]) -> Iterator[tuple[bytes, int]]:
-    """The keys of a double array (Darts) and their values.
-
-    A node at index i with offset f has its child for byte b at i ^ f ^ b, which holds b in its lowest byte; a node with
-    its bit 8 set has a leaf at i ^ f, which holds the value. All nodes of a depth are walked at once.
-    """
-    nodes, keys = np.zeros(1, np.int64), [b""]
-    letters = np.arange(1, 256)
-    while len(nodes):
-        unit = units[nodes].astype(np.int64)
-        bases = nodes ^ ((unit >> 10) << ((unit & 512) >> 6))
-        for row in np.flatnonzero(unit & 256):
-            yield keys[row], int(units[bases[row]]) & 0x7FFFFFFF
-        nodes_below, below = [], []
-        for start in range(0, len(nodes), 4096):
-            children = bases[start : start + 4096, None] ^ letters
-            there = children < len(units)
-            there &= (units[np.where(there, children, 0)] & 0x800000FF) == letters
-            rows, places = np.nonzero(there)
-            nodes_below.append(children[rows, places])
-            below += [keys[start + row] + bytes([place + 1]) for row, place in zip(rows, places, strict=True)]
-        nodes, keys = np.concatenate(nodes_below), below

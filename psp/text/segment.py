@@ -9,11 +9,16 @@ from collections.abc import Mapping
 from typing import Any, Self
 
 from psp.core.errors import ConfigError, DataError, from_extra
+from psp.text.words import UNSPACED
 
 # Han ideographs, with extensions A to H and the compatibility block.
 _IDEOGRAPHS = re.compile("[\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U000323af]")
 
-SEGMENTERS = ("jieba",)
+#: Kana: a text with some is Japanese, which no segmenter here knows.
+_KANA = re.compile("[\u3041-\u3096\u30a1-\u30fa\uff66-\uff9d]")
+
+#: The segmenters, and the languages whose words they separate.
+SEGMENTERS = {"jieba": frozenset({"zh", "yue", "wuu"})}
 
 
 class Segmenter:
@@ -37,7 +42,7 @@ class Segmenter:
         with from_extra("zh", "Chinese word segmentation needs jieba"), warnings.catch_warnings():
             warnings.simplefilter("ignore")  # jieba 0.42.1 has invalid escapes and imports pkg_resources
             import jieba  # noqa: F401
-        self.name, self.cut_all = name, cut_all
+        self.name, self.cut_all, self.cuts = name, cut_all, SEGMENTERS[name]
         self._tokenizer: Any = None
 
     @classmethod
@@ -62,10 +67,10 @@ class Segmenter:
     def segment(self, text: str) -> str:
         """Join the words of ``text`` by single spaces; without ``cut_all``, only white space changes.
 
-        A text without ideographs is left as it is: a model is not told the language of a text, so the text itself must
-        decide, in the same way in training and in use.
+        A text without ideographs, or with kana, is left as it is: a model is not told the language of a text, so the
+        text itself must decide, in the same way in training and in use.
         """
-        if not _IDEOGRAPHS.search(text):
+        if not _IDEOGRAPHS.search(text) or _KANA.search(text):
             return text
         if self._tokenizer is None:
             self._tokenizer = _tokenizer()
@@ -74,7 +79,13 @@ class Segmenter:
         return " ".join(word for word in words if word and not word.isspace())
 
     def __getstate__(self) -> dict[str, Any]:
-        return {"name": self.name, "cut_all": self.cut_all, "_tokenizer": None}
+        return {"name": self.name, "cut_all": self.cut_all, "cuts": self.cuts, "_tokenizer": None}
+
+
+def unspaced_sides(languages: tuple[str, str], segmenters: Mapping[str, Segmenter]) -> tuple[bool, bool]:
+    """Whether the source's and the target's language has neither spaces between words nor a segmenter that knows it."""
+    source, target = (one in UNSPACED and not (one in segmenters and one in segmenters[one].cuts) for one in languages)
+    return source, target
 
 
 def _tokenizer() -> Any:

@@ -55,7 +55,7 @@ class SentencepieceTokenizer(Tokenizer):
     store_bytes = 73
     against_unknown = "its characters are too rare to have pieces; raise subword.character_coverage, or vocab_size"
     read_in_order = True
-    marks_spaces = True
+    marks_spaces = normalises = True
     library = "sentencepiece"
     first_format_key = "sentencepiece_sha256"
     place_in_studies = 3

@@ -29,10 +29,11 @@ import numpy.typing as npt
 from psp.core import named
 from psp.core.errors import DataError
 from psp.text.encoded import Encoded
+from psp.text.normalisation import Normaliser
 from psp.text.segment import Segmenter
 
 #: Keys of a model's config.json that say how text is read, and their defaults.
-READING: dict[str, Any] = {"lower_case": False, "segment": {}, "left_out": []}
+READING: dict[str, Any] = {"lower_case": False, "segment": {}, "normalisation": None, "left_out": []}
 
 
 class Fast(Protocol):
@@ -84,11 +85,11 @@ class Tokenizer(abc.ABC):
     A kind implements the abstract methods, and overrides what it can do better than the default.
 
     Args:
-        config: of its keys, ``lower_case`` (default false), ``segment`` (default {}) and ``left_out`` (default [])
-            say how text is read.
+        config: of its keys, ``lower_case`` (default false), ``segment`` (default {}), ``normalisation`` (default none)
+            and ``left_out`` (default []) say how text is read.
 
     Raises:
-        DataError: the config names two segmenters, or leaves out ids that do not exist.
+        DataError: the config names two segmenters or an unknown normalisation, or leaves out ids that do not exist.
         PspError: it names a segmenter that is not installed.
     """
 
@@ -117,6 +118,8 @@ class Tokenizer(abc.ABC):
     #: Whether its pieces are words, which have vectors that others have trained; and whether an LSTM reads them.
     is_words: ClassVar[bool] = False
     read_in_order: ClassVar[bool] = False
+    #: Whether its file has the rules by which text is normalised, and it applies them.
+    normalises: ClassVar[bool] = False
     #: Whether a piece marks a space before it (U+2581).
     marks_spaces: ClassVar[bool] = False
     #: The library that encodes text, for people.
@@ -156,6 +159,8 @@ class Tokenizer(abc.ABC):
         self.lower_case = bool(config.get("lower_case", False))
         self.segment: dict[str, Any] = config.get("segment") or {}
         self.excluded_ids: list[int] = config.get("left_out") or []
+        self.normalisation: str | None = config.get("normalisation")
+        self._normaliser = None if self.normalisation is None else Normaliser(self.normalisation)
         self._segmenter = Segmenter.of_languages(self.segment)
         self._dropped = _dropped(self.excluded_ids, len(self), self.unknown_id)
 
@@ -173,7 +178,12 @@ class Tokenizer(abc.ABC):
 
     def to_config(self, config: Mapping[str, Any]) -> dict[str, Any]:
         """Add to ``config`` how this tokenizer reads text, if the config does not say and it is not the default."""
-        settings = {"lower_case": self.lower_case, "segment": self.segment, "left_out": self.excluded_ids}
+        settings = {
+            "lower_case": self.lower_case,
+            "segment": self.segment,
+            "normalisation": self.normalisation,
+            "left_out": self.excluded_ids,
+        }
         changed = {key: value for key, value in settings.items() if key not in config and value != READING[key]}
         return dict(config) | changed
 
@@ -297,10 +307,16 @@ class Tokenizer(abc.ABC):
         return [self.piece(number) for number in range(len(self))]
 
     def prepared(self, texts: list[str]) -> list[str]:
-        """Prepare raw texts for encoding: segment and lower-case them, if required."""
-        # In this order, as the training text was prepared: jieba's words depend on the case of letters among them.
-        texts = self._segmented(texts)
-        return [text.lower() for text in texts] if self.lower_case else texts
+        """Prepare raw texts for encoding: segment, lower-case and normalise them, if required."""
+        # In this order, as the training text was prepared: jieba's words depend on the case of letters among them, and
+        # a sentencepiece model normalises what it gets.
+        return self.normalised(self._segmented(texts))
+
+    def normalised(self, segmented: list[str]) -> list[str]:
+        """Lower-case and normalise segmented texts, if required and not done by the kind's own code."""
+        # Each by itself: what str.lower makes of a final sigma depends on the letters around it.
+        texts = [text.lower() for text in segmented] if self.lower_case else segmented
+        return texts if self._normaliser is None or self.normalises else self._normaliser(texts)
 
     def encode(self, texts: list[str], threads: int = 1, *, first: int = 0, fast: Fast | None = None) -> Encoded:
         """Encode raw texts, ids int32: prepare them, and drop ids that are unknown or left out.

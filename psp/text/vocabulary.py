@@ -182,9 +182,7 @@ class VocabularyIds:
         Raises:
             UnicodeEncodeError: a text holds half a surrogate pair.
         """
-        # Each by itself: what str.lower makes of a final sigma depends on the letters around it.
-        prepared = [text.lower() for text in texts] if self._tokenizer.lower_case else texts
-        return self._tokenizer.kept(self._lookup(prepared))
+        return self._tokenizer.kept(self._lookup(self._tokenizer.normalised(list(texts))))
 
 
 def kind_of(path: Path) -> str | None:

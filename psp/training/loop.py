@@ -150,6 +150,7 @@ class Training:
             model_config={
                 "languages": languages,
                 "lower_case": params["lower_case"],
+                **({"normalisation": params["normalisation"]} if params["normalisation"] else {}),
                 "segment": {
                     language: {"name": how["segmenter"], "cut_all": how["cut_all"]}
                     for language, how in params["segment"].items()

@@ -13,6 +13,7 @@ from psp.core.errors import ConfigError, closest
 
 FILTERS: dict[str, Any] = {
     "lower_case": True,
+    "normalise": False,
     "length": {"enabled": True, "min": 3, "max": 100},
     "score": {"enabled": False, "min": 0.0, "max": 1.0},
     "similarity": {"enabled": False, "encoder": None, "min": 0.0, "max": 1.0},

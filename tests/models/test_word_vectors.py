@@ -83,6 +83,14 @@ def test_text_and_binary_round_trip(tmp_path_factory, table):
         np.testing.assert_allclose(vectors.vectors, expected, rtol=1e-6, atol=1e-37)
 
 
+def test_a_word_is_known_in_any_unicode_form(tmp_path):
+    vectors = read_vectors(write(tmp_path, FORMATS["glove.txt"]))
+    known = vectors.embed(["Été house", "x"])
+    odd = vectors.embed(["E\u0301te\u0301 ｈｏｕｓｅ", "\ufeffÉ\u00adté hou\u200bse", "x"])
+    assert known[0].any() and not odd[2].any()
+    np.testing.assert_array_equal(odd[:2], known[[0, 0]])
+
+
 @pytest.mark.parametrize("name", ["glove.txt", "word2vec.txt", "word2vec.bin"])
 def test_a_limit_and_a_vocabulary(tmp_path, name):
     path = write(tmp_path, FORMATS[name], name)

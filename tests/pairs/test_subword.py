@@ -51,7 +51,7 @@ BARE = ["ان القطه في البيت", "احب القطة", "ذهب الى �
 
 def test_arabic_is_folded_by_the_model_itself(tmp_path):
     mixed = write_mixed(tmp_path / "mix.tsv", [(*pair, 0) for pair in zip(MARKED, BARE, strict=True)] * 20)
-    folded, _ = train(mixed, tmp_path, vocab_size=60, arabic=True)
+    folded, _ = train(mixed, tmp_path, vocab_size=60, normalisation="nmt_nfkc+arabic")
     assert folded.encode(MARKED) == folded.encode(BARE)
     assert not {"\u064e", "أ", "ة", "ى", "١"} & set("".join(pieces(folded)))
     # And by code of our own, which reads the model's rules.
@@ -61,6 +61,16 @@ def test_arabic_is_folded_by_the_model_itself(tmp_path):
     (tmp_path / "written").mkdir()
     written, _ = train(mixed, tmp_path / "written", vocab_size=60)
     assert written.encode(MARKED) != written.encode(BARE)
+
+
+def test_invisible_characters_are_left_out_by_the_model_itself(tmp_path):
+    rows = [("the soft hyphen", "le trait d'union", 0), ("the word", "le mot", 0)] * 20
+    mixed = write_mixed(tmp_path / "mix.tsv", rows)
+    model, _ = train(mixed, tmp_path, vocab_size=40, normalisation="nmt_nfkc+visible")
+    plain, odd = "the hyphen", "\ufeffthe\u200e hy\u00adphe\u200bn\ufe0f"
+    tokenizer = SentencepieceTokenizer(tmp_path / "sp.model")
+    ids = [tokenizer.encode([odd]).ids.tolist(), tokenizer.encode([odd], fast=tokenizer.fast()).ids.tolist()]
+    assert ids == [model.encode(plain)] * 2 == [model.encode(odd)] * 2
 
 
 def test_the_report_describes_the_model(mixed, tmp_path):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import importlib.util
 import pickle
+import unicodedata
 from collections import Counter
 from collections.abc import Callable, Sequence
 from pathlib import Path
@@ -80,6 +81,23 @@ def test_compiled_code_finds_the_same_ids(name: str, given: list[str]) -> None:
         same(tokenizer.fast().encode(given), tokenizer.encode(given))
         same(tokenizer.encode(given, fast=tokenizer.fast()), tokenizer.encode(given))
         same(tokenizer.encode_whole(given), tokenizer._encode(given, 1))
+
+
+@each
+@pytest.mark.parametrize("lower", [False, True])
+def test_a_normalised_text_is_read_the_same_in_any_unicode_form(name: str, lower: bool) -> None:
+    plain = ["garçon, Été", "汉字ガイド 한국어", "a b"]
+    odd = ["\ufeffgar\u00adc\u0327on,\u200b E\u0301te\u0301", unicodedata.normalize("NFD", plain[1]), " a\u00a0\tb\n"]
+    entries = vocabulary(lambda text: made(name).tokens(text), plain + [text.lower() for text in plain])
+    config = {"lower_case": lower, "normalisation": "nmt_nfkc+visible"}
+    normal = TrigramTokenizer(entries, config) if name == "trigram" else WordTokenizer(entries, config, split=name)
+    same(normal.encode(odd), normal.encode(plain))
+    same(normal.encode(odd, fast=normal.fast()), normal.encode(plain))
+    as_written = normal.with_preprocessing({"normalisation": None})
+    assert as_written.encode(odd).ids.tolist() != as_written.encode(plain).ids.tolist()
+    assert normal.to_config({})["normalisation"] == "nmt_nfkc+visible" and "normalisation" not in as_written.to_config(
+        {}
+    )
 
 
 @each

@@ -36,6 +36,8 @@ class FilterReport(TypedDict):
     filters: Annotated[dict[str, Settings], "settings of the filters that ran, by name; disabled filters are absent"]
     segmented: Annotated[dict[str, str], "the segmenter of each segmented language, such as jieba for zh"]
     lower_case: Annotated[bool, "whether the pairs kept are lower-cased"]
+    normalisation: Annotated[str | None, "the normalisation of the pairs kept; null: none"]
+    repaired: Annotated[dict[str, int], "pairs whose entities or tags were repaired before the filters, by kind"]
     seen: Annotated[Count, "pairs read"]
     kept: Annotated[Count, "pairs kept"]
     dropped: Annotated[dict[str, Positive], "pairs dropped, by the first reason found"]

@@ -29,7 +29,7 @@ from psp.inference.search.on_disk import (
     spare,
     write_vectors,
 )
-from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embedded
+from psp.inference.search.vectors import CHUNK, IndexBlock, Rows, embedded, readings
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 from psp.text.words import clean
@@ -236,9 +236,10 @@ def mine_files(
 ) -> MiningCounts:
     r"""Mine translation pairs from two files of sentences, and write lines ``source \t target \t margin``.
 
-    Duplicate sentences, up to tabs and surrounding white space, count once; sentences without a known piece are
-    skipped. Vectors and neighbours are files in ``<out>.work``; if the process is killed, the next call with the same
-    arguments goes on from there. ``margin``, ``choose``, ``threshold`` and ``memory`` may differ.
+    Sentences that the model reads as the same, such as copies and other spellings of one, count once: the first.
+    Sentences without a known piece are skipped. Vectors and neighbours are files in ``<out>.work``; if the process is
+    killed, the next call with the same arguments goes on from there. ``margin``, ``choose``, ``threshold`` and
+    ``memory`` may differ.
 
     Args:
         model: a model of both languages.
@@ -291,13 +292,13 @@ def mine_files(
 
 def _vectors(model: TextModel, file: LineFile, dtype: np.dtype, work: Path, name: str) -> tuple[np.ndarray, np.ndarray]:
     def blocks(first: int) -> Iterator[IndexBlock]:
-        return embedded(model, file, first, _distinct(file, work))
+        return embedded(model, file, first, _distinct(model, file, work))
 
     return write_vectors(work, name, model.dim, dtype, file, blocks)
 
 
-def _distinct(file: LineFile, work: Path) -> np.ndarray:
-    """Tell for each line whether it is the first with its text, bool (lines,)."""
+def _distinct(model: TextModel, file: LineFile, work: Path) -> np.ndarray:
+    """Tell for each line whether it is the first of those that the model reads as the same, bool (lines,)."""
     digest = partial(hashlib.blake2b, digest_size=16)  # probability of a collision among 2^32 lines: 10^-19
     record = np.dtype([("digest", "S16"), ("line", np.int64)])
     buckets = [GrowingArray(work / f"bucket{number}", record) for number in range(len(file) // BUCKET_LINES + 1)]
@@ -307,7 +308,7 @@ def _distinct(file: LineFile, work: Path) -> np.ndarray:
     with Progress(f"looking for copies in {file.path.name}", "lines", len(file)) as bar:
         for texts in file.chunks(CHUNK):
             rows = np.empty(len(texts), record)
-            rows["digest"] = [digest(clean(text).encode()).digest() for text in texts]
+            rows["digest"] = [digest(reading).digest() for reading in readings(model, texts)]
             rows["line"] = np.arange(start, start + len(texts))
             numbers = np.frombuffer(rows["digest"].tobytes(), np.uint64)[::2] % np.uint64(len(buckets))
             for number, bucket in enumerate(buckets):

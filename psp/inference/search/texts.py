@@ -13,7 +13,7 @@ import numpy as np
 
 from psp.inference.search import CHOICES, bitext
 from psp.inference.search.neighbours import nearest
-from psp.inference.search.vectors import embed
+from psp.inference.search.vectors import embed, readings
 from psp.models.model import load_model
 from psp.models.text_model import TextModel
 
@@ -83,7 +83,7 @@ def mine(
 
     Args:
         model: a model, or its folder.
-        source, target: texts; of equal ones the first is taken.
+        source, target: texts; of those that the model reads as the same, the first is taken.
         threshold: the lowest margin of a pair; None = 1.25 for ``ratio``, 0.1 for ``distance``, 0.5 for ``absolute``.
         k: neighbours considered for each text.
         margin: ``ratio``: the cosine over its neighbours' mean; ``distance``: minus that mean; ``absolute``: alone.
@@ -118,9 +118,9 @@ def _loaded(model: TextModel | str | Path) -> TextModel:
 
 
 def _distinct(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
-    """Unit vectors of the distinct texts with at least one known piece, and the index of the first of each."""
-    first: dict[str, int] = {}
-    for index, text in enumerate(texts):
-        first.setdefault(text, index)
-    vectors, kept = embed(model, list(first))
+    """Unit vectors of texts with at least one known piece, one of all that the model reads as the same: the first."""
+    first: dict[bytes, int] = {}
+    for index, reading in enumerate(readings(model, texts)):
+        first.setdefault(reading, index)
+    vectors, kept = embed(model, [texts[index] for index in first.values()])
     return vectors, np.fromiter(first.values(), np.int64, len(first))[kept]

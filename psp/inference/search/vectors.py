@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple, Protocol
 
@@ -10,7 +11,9 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.models import similarity
+from psp.models.combined import CombinedModel, parts_of
 from psp.models.text_model import TextModel
+from psp.models.token_model import TokenModel
 from psp.text.lines import LineFile
 
 #: Lines embedded at a time: 32 MB of vectors at 1,024 dimensions.
@@ -72,6 +75,23 @@ def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarra
     vectors, kept = unit(embedded)
     both = understood[kept]
     return (vectors, kept) if both.all() else (vectors[both], kept[both])
+
+
+def readings(model: TextModel, texts: Sequence[str]) -> list[bytes]:
+    """What a model reads of each text: its ids, which are the same for texts that differ in case or spaces alone."""
+    if not isinstance(model, (CombinedModel, TokenModel)):  # of a kind that somebody registered: without ids
+        return [text.encode() for text in texts]
+    whole = [b""] * len(texts)
+    for part in parts_of(model):
+        ids, offsets = part.ids(texts)
+        ends = (offsets * ids.itemsize).tolist()
+        read = ids.tobytes()
+        # A part's ids, and how many, so that the ids of two parts are never mistaken for those of others.
+        whole = [
+            before + (end - start).to_bytes(4, "little") + read[start:end]
+            for before, (start, end) in zip(whole, itertools.pairwise(ends), strict=True)
+        ]
+    return whole
 
 
 def embedded(

@@ -15,6 +15,18 @@ from psp.pairs.data_limits import WARN_SHARE
 
 STAGE: dict[str, Setting] = {
     "lower_case": boolean(True, help="lower-case the text, in training and in use of the model"),
+    "normalise": boolean(
+        True,
+        recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), False),
+        help="write text in one Unicode form, without characters that a reader does not see, in training and in use of "
+        "the model; pairs that differ in this alone are duplicates",
+    ),
+    "clean": boolean(
+        True,
+        recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), False),
+        help="repair what other formats leave in text: character entities (`&apos;`) and tags of subtitles and web "
+        "pages (`<i>`, `{\\an8}`); the report counts what was repaired",
+    ),
     "max_bad_rows": number(
         0.01,
         at_least=0,
@@ -43,7 +55,8 @@ class Batch:
 
     ``source`` and ``target`` hold cleaned text in its original case. ``source_tokens`` and ``target_tokens`` hold the
     same text with spaces between words: the same list unless the language is segmented. ``score`` is the paraphrase
-    score, for corpora that have one, ``translation`` the translation score.
+    score, for corpora that have one, ``translation`` the translation score. ``unspaced`` says of the source and of the
+    target whether its language has neither spaces between words nor a segmenter.
     """
 
     source: list[str]
@@ -52,6 +65,7 @@ class Batch:
     target_tokens: list[str]
     score: list[float] | None = None
     translation: list[float] | None = None
+    unspaced: tuple[bool, bool] = (False, False)
 
     def __len__(self) -> int:
         return len(self.source)
@@ -70,6 +84,7 @@ class Batch:
             target if self.target_tokens is self.target else pick(self.target_tokens),
             None if self.score is None else [self.score[row] for row in rows],
             None if self.translation is None else [self.translation[row] for row in rows],
+            self.unspaced,
         )
 
 

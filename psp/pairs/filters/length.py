@@ -7,14 +7,16 @@ from typing import ClassVar
 
 from psp.core.settings import Setting, boolean, choice, integer
 from psp.pairs.filters.base import SIDES, Batch, Filter
-from psp.text.words import word_count, words
+from psp.text.words import unspaced_word_count, word_count, words
 
 
 class LengthFilter(Filter):
     """Drops pairs with a side of fewer than ``min`` or more than ``max`` tokens.
 
     Tokens are separated by white space; in a segmented language they are counted after segmentation. With
-    ``tokens: words`` they are words, so that punctuation that stands alone does not count. ``sides`` selects
+    ``tokens: words`` they are words, so that punctuation that stands alone does not count. In a language that has
+    neither spaces nor a segmenter, they are estimated from characters (:func:`psp.text.words.unspaced_word_count`), as
+    words of other languages that would say the same. ``sides`` selects
     the sides to check. For bitext the published code checks only the English side (``source``), and so keeps pairs of
     a sentence and a paragraph; for ParaNMT it checks the ``average`` of both sides.
     """
@@ -47,17 +49,18 @@ class LengthFilter(Filter):
 
     def __call__(self, batch: Batch) -> list[str | None]:
         least, most = self.settings["min"], self.settings["max"]
-        size = word_count if self.settings["tokens"] == "spaces" else _words
+        spaced = word_count if self.settings["tokens"] == "spaces" else _words
+        sizes = [unspaced_word_count if unspaced else spaced for unspaced in batch.unspaced]
         reasons: list[str | None] = [None] * len(batch)
         if self.settings["sides"] == "average":
             for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
-                both = size(source) + size(target)
+                both = sizes[0](source) + sizes[1](target)
                 if not 2 * least <= both <= 2 * most:
                     reasons[row] = "length: average too short" if both < 2 * least else "length: average too long"
             return reasons
         for side in SIDES[self.settings["sides"]]:
             too_short, too_long = f"length: {side} too short", f"length: {side} too long"
-            column = batch.source_tokens if side == "source" else batch.target_tokens
+            size, column = (sizes[0], batch.source_tokens) if side == "source" else (sizes[1], batch.target_tokens)
             for row, count in enumerate(map(size, column)):
                 if not least <= count <= most and reasons[row] is None:
                     reasons[row] = too_short if count < least else too_long

@@ -12,7 +12,7 @@ from typing import ClassVar
 from psp.core.errors import PspError
 from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import Batch, Filter
-from psp.text.words import trigram_overlap, words
+from psp.text.words import trigram_overlap, unspaced_words, words
 
 Tokenizer = Callable[[str], list[str]]
 
@@ -58,14 +58,16 @@ class OverlapFilter(Filter):
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)
         limit = self.settings["max"]
+        unspaced = any(batch.unspaced)
         for row, (source, target) in enumerate(zip(batch.source_tokens, batch.target_tokens, strict=True)):
-            if self.overlap(source, target) > limit:
+            if self.overlap(source, target, unspaced) > limit:
                 reasons[row] = "overlap: too high"
         return reasons
 
-    def overlap(self, source: str, target: str) -> float:
-        """The trigram overlap of a pair, of text whose words are separated by spaces."""
-        one, other = self._tokenize(source.lower()), self._tokenize(target.lower())
+    def overlap(self, source: str, target: str, unspaced: bool = False) -> float:
+        """The trigram overlap of a pair; of an ``unspaced`` language, each character of its script is a word."""
+        tokenize = unspaced_words if unspaced else self._tokenize
+        one, other = tokenize(source.lower()), tokenize(target.lower())
         # Saves half the work: pairs without a shared trigram (nearly all of bitext) need no count.
         trigrams = set(zip(one, one[1:], one[2:], strict=False))
         if trigrams.isdisjoint(zip(other, other[1:], other[2:], strict=False)):

@@ -8,7 +8,7 @@ import multiprocessing
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -21,8 +21,11 @@ from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
 from psp.pairs.pair_file import read_dropped
-from psp.text.segment import Segmenter
-from psp.text.words import clean, clean_all
+from psp.text.normalisation import Normaliser
+from psp.text.repair import counted, repair
+from psp.text.segment import Segmenter, unspaced_sides
+from psp.text.words import clean as clean_text
+from psp.text.words import clean_all
 
 if TYPE_CHECKING:
     from psp.core.schemas.pairs import FilterReport
@@ -47,6 +50,8 @@ def filter_corpus(
     filters: Sequence[Filter],
     segmenters: Mapping[str, Segmenter] | None = None,
     lower_case: bool = STAGE["lower_case"].default,
+    clean: bool = False,
+    normalisation: str | None = None,
     prepared: bool = True,
     batch: int = 10_000,
     sample: int = SAMPLE,
@@ -57,9 +62,9 @@ def filter_corpus(
     r"""Write the pairs that every filter keeps, in their original order; memory does not grow with the corpus.
 
     Each side is cleaned, filtered in its original case, segmented if its language has a segmenter, and finally
-    lower-cased: a model that embeds text later must do the same in the same order. A pair is counted under its first
-    reason; pairs with an empty side are dropped as ``empty`` whatever the filters, and rows that are not pairs under
-    the reader's reason.
+    lower-cased and normalised: a model that embeds text later must do the same in the same order. A pair is counted
+    under its first reason; pairs with an empty side are dropped as ``empty`` whatever the filters, and rows that are
+    not pairs under the reader's reason.
 
     Args:
         pairs: raw (source, target); for a corpus with scores, (source, target, score) in every row, and the translation
@@ -69,9 +74,12 @@ def filter_corpus(
         dropped: a sample of the dropped pairs, ``reason \t source \t target \n``, cleaned but in their original case,
             with the score, if any, as the fourth column. For a row that is not a pair, the source is the row.
         languages: codes of the source's and the target's language.
-        segmenters: by language code.
-        prepared: write text as a model reads it, segmented and lower-cased; False: as it was, only cleaned, and without
-            translation scores.
+        segmenters: by language code; of the languages that it does not know, a segmenter cuts names and quotations, as
+            a model does that is not told the language of a text.
+        clean: repair text before it is filtered (:mod:`psp.text.repair`).
+        normalisation: the name of a normalisation (:mod:`psp.text.normalisation`), or none.
+        prepared: write text as a model reads it, segmented, lower-cased and normalised; False: as it was, only cleaned,
+            and without translation scores.
         batch: pairs filtered at a time.
         sample: maximum number of pairs in the sample. Reasons get equal shares; what a rare one leaves goes to others.
         seed: seed of the sample, which depends on the pairs dropped but not on their order.
@@ -84,8 +92,9 @@ def filter_corpus(
     """
     for judge in filters:
         judge.prepare()
-    job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, prepared)
-    counts: Counter[str] = Counter()
+    normaliser = None if normalisation is None else Normaliser(normalisation)
+    job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, clean, normaliser, prepared)
+    counts, repaired = Counter[str](), Counter[str]()
     seen = kept = 0
     drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
     first, end = shard or (0, None)
@@ -100,6 +109,7 @@ def filter_corpus(
             out_file.write(done.text)
             seen += done.seen
             kept += done.kept
+            repaired += done.repaired
             for reason, row in done.dropped:
                 counts[reason] += 1
                 drawn[reason].add(_key(row, seed), row)
@@ -111,9 +121,13 @@ def filter_corpus(
             "languages": list(languages),
             "filters": {judge.name: judge.settings for judge in filters},
             "segmented": {
-                language: segmenter.name for language, segmenter in job.segmenters.items() if language in languages
+                language: segmenter.name
+                for language, segmenter in job.segmenters.items()
+                if language in languages and language in segmenter.cuts
             },
             "lower_case": lower_case,
+            "normalisation": normalisation,
+            "repaired": dict(sorted(repaired.items())),
             "seen": seen,
             "kept": kept,
             "dropped": dict(sorted(counts.items())),
@@ -156,6 +170,7 @@ def gather(
             **reports[0],
             "seen": sum(one["seen"] for one in reports),
             "kept": sum(one["kept"] for one in reports),
+            "repaired": dict(sum((Counter(one["repaired"]) for one in reports), Counter[str]())),
             "dropped": dict(sorted(counts.items())),
         }
         write_json(report, summary)
@@ -170,12 +185,13 @@ def _warn_of_none(summary: FilterReport, dropped: Path) -> None:
 
 
 class _Done(NamedTuple):
-    """A batch after the filters: lines to write, counts, and (reason, the other columns) of the pairs dropped."""
+    """A batch after the filters: lines to write, counts, (reason, other columns) of pairs dropped, repairs by kind."""
 
     text: str
     seen: int
     kept: int
     dropped: list[tuple[str, str]]
+    repaired: Counter[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,16 +203,25 @@ class _Job:
     filters: tuple[Filter, ...]
     segmenters: dict[str, Segmenter]
     lower_case: bool
+    clean: bool
+    normaliser: Normaliser | None
     prepared: bool
 
     def __call__(self, first: int, rows: Rows) -> _Done:
         """Filter rows, the first of which is the corpus's row number ``first``, counted from 1."""
-        dropped = [(row.reason, f"{clean(row.text)}\t") for row in rows if isinstance(row, BadRow)]
+        dropped = [(row.reason, f"{clean_text(row.text)}\t") for row in rows if isinstance(row, BadRow)]
         good: list[Any] = [row for row in rows if not isinstance(row, BadRow)] if dropped else rows
         # Working by columns takes a quarter off the stage's own time.
         source, target, *scores = map(list, zip(*good, strict=True)) if good else ([], [])
         source, target = clean_all(source), clean_all(target)
-        batch = Batch(source, target, source, target, *scores)
+        repaired = Counter[str]()
+        if self.clean:
+            (source, of_source), (target, of_target) = repair(source), repair(target)
+            repaired = counted(of_source, of_target)
+        whole = source, target
+        further: dict[str, Any] = dict(zip(("score", "translation"), scores, strict=False))
+        unspaced = unspaced_sides(self.languages, self.segmenters)
+        batch = Batch(source, target, source, target, unspaced=unspaced, **further)
         if not (all(source) and all(target)):
             reasons = [None if pair[0] and pair[1] else EMPTY for pair in zip(source, target, strict=True)]
             batch = batch.select(_drop(batch, reasons, dropped))
@@ -204,7 +229,7 @@ class _Job:
             list(map(self.segmenters[language].segment, column)) if language in self.segmenters else column
             for language, column in zip(self.languages, (batch.source, batch.target), strict=True)
         )
-        batch = Batch(batch.source, batch.target, source, target, batch.score, batch.translation)
+        batch = replace(batch, source_tokens=source, target_tokens=target)
         kept: list[list[int]] = []  # for each filter that dropped something, the rows that it kept
         for judge in self.filters:
             try:
@@ -213,10 +238,12 @@ class _Job:
                 row = error.row
                 for rows_kept in reversed(kept):
                     row = rows_kept[row]
-                raise DataError(error.message, self.corpus, first + _places(rows)[row]) from error
+                raise DataError(error.message, self.corpus, first + _places(rows, *whole)[row]) from error
             if reasons.count(None) < len(reasons):
                 kept.append(_drop(batch, reasons, dropped))
                 batch = batch.select(kept[-1])
+        if self.prepared:
+            batch = self._prepared(batch, dropped)
         sides = (batch.source_tokens, batch.target_tokens) if self.prepared else (batch.source, batch.target)
         # repr is the shortest text that reads back as the same number.
         if batch.score is None:
@@ -227,8 +254,21 @@ class _Job:
         else:
             scored = zip(*sides, batch.score, batch.translation, strict=True)
             text = "".join(f"{source}\t{target}\t{score!r}\t{other!r}\n" for source, target, score, other in scored)
-        # Lower-casing depends on neighbouring letters only (final sigma), never across a tab or line end.
-        return _Done(text.lower() if self.lower_case and self.prepared else text, len(rows), len(batch), dropped)
+        return _Done(text, len(rows), len(batch), dropped, repaired)
+
+    def _prepared(self, batch: Batch, dropped: list[tuple[str, str]]) -> Batch:
+        """The batch with tokens as a model reads them; a pair with a side of invisible characters alone is dropped."""
+        columns = [batch.source_tokens, batch.target_tokens]
+        if self.lower_case:
+            # Lower-casing depends on neighbouring letters only (final sigma), never across a line end.
+            columns = ["\n".join(column).lower().split("\n") if column else [] for column in columns]
+        if self.normaliser is not None:
+            columns = [self.normaliser(column) for column in columns]
+        batch = replace(batch, source_tokens=columns[0], target_tokens=columns[1])
+        if all(columns[0]) and all(columns[1]):
+            return batch
+        reasons = [None if pair[0] and pair[1] else EMPTY for pair in zip(*columns, strict=True)]
+        return batch.select(_drop(batch, reasons, dropped))
 
 
 def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, str]]) -> list[int]:
@@ -243,9 +283,10 @@ def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, 
     return kept
 
 
-def _places(rows: Rows) -> list[int]:
-    """The indices, among all rows, of those that the first filter gets."""
-    return [place for place, row in enumerate(rows) if not isinstance(row, BadRow) and clean(row[0]) and clean(row[1])]
+def _places(rows: Rows, source: list[str], target: list[str]) -> list[int]:
+    """The indices, among all rows, of those that the first filter gets; ``source`` and ``target`` are of good rows."""
+    good = (place for place, row in enumerate(rows) if not isinstance(row, BadRow))
+    return [place for place, *sides in zip(good, source, target, strict=True) if all(sides)]
 
 
 def _in_order(job: _Job, numbered: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:

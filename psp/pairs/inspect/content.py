@@ -19,7 +19,8 @@ from psp.pairs.inspect.reading import QUANTILES, Sampled
 from psp.text.characters import Characters
 from psp.text.languages import LID_LABELS, lid_label, varieties
 from psp.text.scripts import letters_by_script
-from psp.text.segment import Segmenter
+from psp.text.segment import Segmenter, unspaced_sides
+from psp.text.words import unspaced_word_count
 
 #: Shorter texts, in letters, are left out where languages are counted: lid.176 guesses at them.
 TELLING_LETTERS = 20
@@ -42,10 +43,13 @@ def batch_of(pairs: Sequence[Sampled], languages: tuple[str, str], segmenters: M
     )
     scores = [pair.score for pair in pairs if pair.score is not None]
     scored = pairs and len(scores) == len(pairs)
-    return Batch(source, target, source_tokens, target_tokens, scores if scored else None)
+    unspaced = unspaced_sides(languages, segmenters)
+    return Batch(source, target, source_tokens, target_tokens, scores if scored else None, unspaced=unspaced)
 
 
-def side(texts: Sequence[str], tokens: Sequence[str], language: str, lid: LanguageFilter) -> dict[str, Any]:
+def side(
+    texts: Sequence[str], tokens: Sequence[str], language: str, lid: LanguageFilter, unspaced: bool = False
+) -> dict[str, Any]:
     """Describe one side of a sample.
 
     Args:
@@ -53,6 +57,7 @@ def side(texts: Sequence[str], tokens: Sequence[str], language: str, lid: Langua
         tokens: the same with spaces between words.
         language: the config's code.
         lid: identifies languages.
+        unspaced: whether words are estimated from characters.
     """
     kinds = Characters(texts)
     letters = [letters_by_script(text) for text in texts]
@@ -62,7 +67,7 @@ def side(texts: Sequence[str], tokens: Sequence[str], language: str, lid: Langua
         scripts.update(some)
     visible = int(kinds.sizes.sum() - sum(text.count(" ") for text in texts))
     digits = sum(map(str.isdigit, "".join(texts)))
-    words = Characters(tokens).words()
+    words = np.array([*map(unspaced_word_count, texts)], int) if unspaced else Characters(tokens).words()
     return {
         "language": language,
         "words": np.quantile(words, QUANTILES, method="inverted_cdf").astype(int).tolist() if len(texts) else [],

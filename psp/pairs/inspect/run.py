@@ -144,7 +144,7 @@ def _described(
     columns = [("source", batch.source, batch.source_tokens), ("target", batch.target, batch.target_tokens)]
     sides = [
         {
-            **content.side(texts, tokens, corpus.languages[place], language),
+            **content.side(texts, tokens, corpus.languages[place], language, batch.unspaced[place]),
             "characters": counts.lengths(place),
             "duplicates": counts.duplicates[name].share,
             "repeated": counts.repeated[place] / max(counts.pairs, 1),

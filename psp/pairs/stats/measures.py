@@ -20,16 +20,17 @@ from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.corpora.local import lines_of
 from psp.text.segment import Segmenter
-from psp.text.words import trigram_overlap, words
+from psp.text.words import UNSPACED, trigram_overlap, unspaced_words, words
 
 Values = npt.NDArray[np.float64]
 
 
-def tokens_of(texts: Iterable[str], segmenter: Segmenter | None = None) -> list[list[str]]:
-    """The lower-cased words of each text."""
+def tokens_of(texts: Iterable[str], segmenter: Segmenter | None = None, language: str = "") -> list[list[str]]:
+    """The lower-cased words of each text; without spaces between words, or a segmenter, its characters."""
     if segmenter is not None:
         texts = map(segmenter.segment, texts)
-    return [words(text.lower()) for text in texts]
+    split = unspaced_words if segmenter is None and language in UNSPACED else words
+    return [split(text.lower()) for text in texts]
 
 
 def moments(values: npt.ArrayLike) -> dict[str, float] | None:
@@ -106,7 +107,9 @@ class MeasuredSentences:
         return sums[held] / self.lengths[held]
 
 
-def frequencies_of(path: Path, wanted: frozenset[str], segmenter: Segmenter | None = None) -> Frequencies:
+def frequencies_of(
+    path: Path, wanted: frozenset[str], segmenter: Segmenter | None = None, language: str = ""
+) -> Frequencies:
     """Count in how many sentences of a file, one a line, wanted words occur; memory does not grow with the file.
 
     Raises:
@@ -116,7 +119,7 @@ def frequencies_of(path: Path, wanted: frozenset[str], segmenter: Segmenter | No
     sentences = 0
     with Progress(f"counting words of {path.name}", "sentences") as bar:
         for line in lines_of(path):
-            if words_of_line := words((segmenter.segment(line) if segmenter else line).lower()):
+            if words_of_line := tokens_of([line], segmenter, language)[0]:
                 counts.update(wanted.intersection(words_of_line))
                 sentences += 1
             bar.add()

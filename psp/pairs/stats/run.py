@@ -147,7 +147,7 @@ def _add_idf(
     for figures, sentences in sides:
         wanted[figures["language"] or ""].update(sentences.types)
     counted = {
-        language: frequencies_of(idf_from[language], frozenset(types), segmenters.get(language))
+        language: frequencies_of(idf_from[language], frozenset(types), segmenters.get(language), language)
         for language, types in wanted.items()
         if language in idf_from
     }
@@ -172,7 +172,9 @@ def _described(
     sample, reading.sample = reading.sample, []  # which is freed, 100 MB for each 100,000 pairs
     languages = corpus.languages or ("", "")
     texts = [[pair.source for pair in sample], [pair.target for pair in sample]][: 1 if corpus.text else 2]
-    tokens = [tokens_of(some, segmenters.get(language)) for some, language in zip(texts, languages, strict=False)]
+    tokens = [
+        tokens_of(some, segmenters.get(language), language) for some, language in zip(texts, languages, strict=False)
+    ]
     sentences = list(map(MeasuredSentences, tokens))
     shared = overlaps(*tokens) if corpus.paraphrases and not corpus.text else None
     scores = np.array([pair.score for pair in sample], np.float64) if reading.scored else None

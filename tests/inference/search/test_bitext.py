@@ -300,7 +300,9 @@ def test_without_faiss_the_error_names_the_extra(small, tmp_path):
 
 
 def test_copies_are_mined_once_and_tabs_do_not_make_columns(small, tmp_path):
-    (tmp_path / "en.txt").write_text("the cat eats bread here\n the cat\teats bread here\r\nthe cat eats bread here\n")
+    (tmp_path / "en.txt").write_text(
+        "the cat eats bread here\n the cat\teats bread here\r\nTHE CAT  eats\xa0bread here\n"
+    )
     (tmp_path / "fr.txt").write_text("the cat eats\tbread here\n")
     model = Model.load(small / "model")
     counts = mine_files(

@@ -16,11 +16,13 @@ from hypothesis import strategies as st
 from psp.core.errors import DataError
 from psp.corpora.rows import BadRow
 from psp.pairs.filters import RowError, build, filter_corpus, gather
+from psp.text.normalisation import Normaliser
+from psp.text.repair import repair
 from psp.text.segment import Segmenter
 from psp.text.words import clean
 
-ODD = "aB İΣß.\t\n\r\0\u2028\u0085\x1c\u3000é中"
-text = st.text(st.sampled_from(ODD), max_size=8)
+ODD = "aB İΣß.\t\n\r\0\u2028\u0085\x1c\u3000é中e\u0301\u200b\xadＡ"
+text = st.lists(st.sampled_from([*ODD, "&amp;", "<i>"]), max_size=8).map("".join)
 pairs = st.lists(st.tuples(text, text), max_size=30)
 
 
@@ -35,11 +37,24 @@ def run(
 
 
 @settings(max_examples=100)
-@given(rows=pairs, lower_case=st.booleans(), batch=st.integers(1, 12))
-def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lower_case, batch):
+@given(
+    rows=pairs,
+    lower_case=st.booleans(),
+    cleaned=st.booleans(),
+    normalisation=st.sampled_from([None, "nmt_nfkc+visible"]),
+    batch=st.integers(1, 12),
+)
+def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lower_case, cleaned, normalisation, batch):
     folder = tmp_path_factory.mktemp("filter")
-    kept, reasons, why = [], Counter(), {}
+    kept, reasons, why, repaired = [], Counter(), Counter(), Counter()
     for source, target in ((clean(source), clean(target)) for source, target in rows):
+        if cleaned:
+            (source, of_source), (target, of_target) = (repair([side]) for side in (source, target))
+            repaired.update(of_source[0] | of_target[0])
+            (source,), (target,) = source, target
+        read = [side.lower() if lower_case else side for side in (source, target)]
+        if normalisation:
+            read = Normaliser(normalisation)(read)
         counts = len(source.split()), len(target.split())
         if not source or not target:
             reason = "empty"
@@ -48,11 +63,14 @@ def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lowe
         elif not 1 <= counts[1] <= 2:
             reason = "length: target too long"
         else:
-            kept.append(f"{source.lower()}\t{target.lower()}\n" if lower_case else f"{source}\t{target}\n")
-            continue
+            if all(read):
+                kept.append("\t".join(read) + "\n")
+                continue
+            reason = "empty"
         reasons[reason] += 1
-        why[source, target] = reason
-    out, summary, dropped = run(rows, folder, {"length": {"min": 1, "max": 2}}, lower_case=lower_case, batch=batch)
+        why[source, target, reason] += 1
+    how = {"lower_case": lower_case, "clean": cleaned, "normalisation": normalisation, "batch": batch}
+    out, summary, dropped = run(rows, folder, {"length": {"min": 1, "max": 2}}, **how)
     assert out == "".join(kept).encode()
     assert summary == {
         "format": 1,
@@ -61,13 +79,15 @@ def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lowe
         "filters": {"length": {"sides": "both", "tokens": "spaces", "min": 1, "max": 2}},
         "segmented": {},
         "lower_case": lower_case,
+        "normalisation": normalisation,
+        "repaired": repaired,
         "seen": len(rows),
         "kept": len(kept),
         "dropped": dict(sorted(reasons.items())),
     }
     sample = dropped.decode().split("\n")
     assert sample.pop() == ""
-    assert sorted(sample) == sorted(f"{reason}\t{source}\t{target}" for (source, target), reason in why.items())
+    assert set(sample) == {f"{reason}\t{source}\t{target}" for source, target, reason in why}
 
 
 def test_files_are_the_same_for_any_processes_and_batches(tmp_path):
@@ -84,12 +104,12 @@ def test_files_are_the_same_for_any_processes_and_batches(tmp_path):
 def test_shards_joined_are_the_whole(tmp_path_factory, rows, cuts, sample):
     folder = tmp_path_factory.mktemp("filter")
     config = {"length": {"min": 1, "max": 2}, "identical": {"enabled": True}}
-    whole = run(rows, folder, config, sample=sample)
+    whole = run(rows, folder, config, sample=sample, clean=True)
     ends = [*sorted(cuts), None]
     shards = []
     for number, rows_of_it in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
         (folder / str(number)).mkdir()
-        run(rows, folder / str(number), config, sample=sample, shard=rows_of_it)
+        run(rows, folder / str(number), config, sample=sample, shard=rows_of_it, clean=True)
         shards.append(tuple(folder / str(number) / f"out.{name}" for name in ("tsv", "json", "dropped.tsv")))
     out, report, dropped = folder / "joined.tsv", folder / "joined.json", folder / "joined.dropped.tsv"
     assert gather(shards, out, report, dropped, sample=sample) == whole[1] == json.loads(report.read_text())
