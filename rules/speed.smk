@@ -3,6 +3,12 @@ rule speed:
     input:
         model=trained,
         store=lambda wildcards: stored(wildcards) or of_joined("store.h5")(wildcards)[0],
+        # The file of sentences, if the config names one.
+        sentences=lambda wildcards: [
+            one
+            for one in [model(wildcards)["speed"]["sentences"]]
+            if isinstance(one, str)
+        ],
     output:
         json="results/{model}/speed.json",
         chart="results/{model}/speed.png",

@@ -244,7 +244,7 @@ DEVELOPMENT = Section(
         "heldout": integer(
             2000,
             at_least=0,
-            recipes={"paranmt": 0},
+            recipes={"paper": 0, "code": 0, "paranmt": 0},
             help="pairs held out of the training corpora for retrieval error",
         ),
         "candidates": integer(

@@ -23,7 +23,7 @@ from psp.config.model import EntryKind, ModelEntry, unspelled
 from psp.config.model_kinds import of_entry
 from psp.config.overlay import merge, with_new_names
 from psp.config.schema import check
-from psp.config.trained_entries import check_tunable, chosen_on, tuning_of, with_paths
+from psp.config.trained_entries import check_chosen, chosen_on, tuning_of, with_paths
 from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
@@ -225,7 +225,7 @@ class Config(Downloads):
             ConfigError: as :meth:`cleared`; the model has no development data; or two points are the same.
         """
         model = self.cleared(name)
-        check_tunable(model)
+        check_chosen(model, "tuning")
         return tuning_of(model)
 
     def studied(self, name: str, study: str) -> tuple[CorpusSpec, ...]:

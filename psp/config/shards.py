@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from psp.config.corpus_entries import CorpusSpec
-from psp.config.made_entries import KEPT, making, of_files
+from psp.config.made_entries import KEPT, SCORED, making, of_files
 from psp.config.model import ModelEntry
 from psp.config.rates import DEDUPE_RATE, FILTER_RATE, RANK_RATE, SIMILARITY_RATE
 from psp.core.errors import PspError
@@ -77,7 +77,8 @@ def left(parts: Iterable[CorpusSpec], known: Mapping[str, int | None]) -> float:
     total = 0.0
     for part in parts:
         made = making(part)
-        pairs = made.planned(part, known) if made else KEPT * of_files(part, known)
+        kept = SCORED if part.filters["score"]["enabled"] else KEPT
+        pairs = made.planned(part, known) if made else kept * of_files(part, known)
         pairs *= len(part.rank["deciles"]) / DECILES if part.ranked else 1
         total += min(pairs, part.cap or math.inf)
     return total

@@ -212,7 +212,9 @@ class TableEntry(FromStore, Trained):
         if model["train"]["tune"] or own_grid:
             tuning_of(model)
         if model["train"]["tune"]:
-            check_tunable(model)
+            check_chosen(model, "tuning")
+        if model["train"]["select"] == "best":
+            check_chosen(model, "`train: {select: best}`")
 
     def inert(self, model: ModelEntry) -> tuple[str, ...]:
         own = {model.tokenizer.block, block_of(model.encoder)}
@@ -283,15 +285,19 @@ def tuning_of(model: ModelEntry) -> Tuning:
     return tuning
 
 
-def check_tunable(model: ModelEntry) -> None:
-    """Check that a search has a score to choose by.
+def check_chosen(model: ModelEntry, what: str) -> None:
+    """Check that there is a score to choose by.
+
+    Args:
+        what: chooses, such as "tuning".
 
     Raises:
-        ConfigError: it has none.
+        ConfigError: there is none.
     """
-    if not model["development"]["sts"] and not model["development"]["heldout"]:
+    development = model["development"]
+    if not (development["sts"] or development["heldout"] or development["sets"]):
         raise ConfigError(
-            f"models.{model.name}.development: sts is null and heldout is 0, but tuning chooses by the validation "
+            f"models.{model.name}.development: sts is null and heldout is 0, but {what} chooses by the validation "
             "score; write e.g. `development: {heldout: 2000}`"
         )
 

@@ -85,6 +85,7 @@ class FromStore(TrainedKind):
             "languages": model.languages,
             "lower_case": model["filters"]["lower_case"],
             "normalisation": model.normalisation,
+            "unknown_alone": model["subword"]["unknown_alone"],
             "segment": model["segment"],
             "teaching": model["teacher"],
             "recipe": model.recipe,

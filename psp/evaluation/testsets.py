@@ -45,7 +45,7 @@ TRACKS: Mapping[str, tuple[str, str]] = {
     "track5.en-en": ("en", "en"),
     "track6.tr-en": ("tr", "en"),
 }
-#: Used for model selection (paper, section 3.2), so not a test set; tracks 1 to 4a and 6 are its translations.
+#: Used for model selection (paper, section 5.1), so not a test set; tracks 1 to 4a and 6 are its translations.
 DEVELOPMENT_TRACK = "track5.en-en"
 BENCHMARK: Mapping[str, str] = {"dev": "sts-dev.csv", "test": "sts-test.csv"}
 

@@ -234,7 +234,7 @@ def _packaged(name: str) -> TextEncoder:
 def _sentence_transformers(name: str, called: str | None = None) -> TextEncoder:
     with from_extra("sentence-transformers", f"the encoder {called or SENTENCE_TRANSFORMERS + name} needs a package"):
         import sentence_transformers  # noqa: F401  # needed below
-    folder = Path(name) if Path(name).exists() else _downloaded(name)
+    folder = found(name)
     model, files = load_sentence_transformer(folder)
     return ForeignEncoder(
         lambda texts: model.encode(list(texts), show_progress_bar=False, convert_to_numpy=True),
@@ -242,8 +242,14 @@ def _sentence_transformers(name: str, called: str | None = None) -> TextEncoder:
     )
 
 
-def _downloaded(name: str) -> Path:
-    """The folder of a model of the Hub, with the files alone that may be opened."""
+def found(name: str) -> Path:
+    """The folder of a model of sentence-transformers, or of one on the Hub, with the files alone that may be opened.
+
+    Raises:
+        PspError: it is neither, or cannot be downloaded.
+    """
+    if Path(name).exists():
+        return Path(name)
     import huggingface_hub
 
     names = ["modules.json", SETTINGS, *(file for kind in MODULE_FILES.values() for file in kind)]

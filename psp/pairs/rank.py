@@ -4,7 +4,7 @@ Pairs are ranked by ascending value, so that decile 1 holds the lowest and decil
 number of pairs, up to one. Pairs with equal values are in the order of the 128-bit xxh3 hash of their lower-cased
 sides, and copies of one pair in the order of their lines, so the result does not depend on the order of the input.
 
-The paper "ParaNMT-50M" (section 5.2) ranks by the score, the trigram overlap and the translation score, trains on one
+The paper "ParaNMT-50M" (section 5.4) ranks by the score, the trigram overlap and the translation score, trains on one
 decile at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
 ``translation`` the tenth, where the sides agree and where the translation system was confident. By ``overlap`` neither:
 the first has pairs with nothing in common, including wrong ones, the last has copies. By ``length`` neither: the first

@@ -29,7 +29,7 @@ import sentencepiece
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, sha256, write_json
 from psp.core.progress import Progress
-from psp.core.settings import Section, choice, integer, number
+from psp.core.settings import Section, boolean, choice, integer, number
 from psp.pairs.language_shares import language_pairs, quotas
 from psp.pairs.pair_file import read_mixed
 from psp.text.normalisation import NFKC, as_tsv, rules
@@ -74,6 +74,7 @@ SECTION = Section(
             above=0,
             at_most=1,
             recipes={"paper": 0.995, "code": 0.995},
+            unstated=["paper"],
             help='share of the text\'s characters that have a piece; at 0.995 an English-French model lacks "ç", "ô" '
             "and the digits 4 to 9, and one of six languages a fifth of Chinese",
         ),
@@ -81,6 +82,7 @@ SECTION = Section(
             1000000,
             at_least=1000,
             recipes={"paper": 10000000, "code": 10000000},
+            unstated=["paper"],
             help="maximum number of sentences to train on (memory grows with it)",
         ),
         "arabic": choice(
@@ -90,6 +92,12 @@ SECTION = Section(
             help="folded: the sentencepiece model's own rules drop vowel marks and the lengthening stroke, unify the "
             "forms of alef, of the final ya and of the ta marbuta, and make digits ASCII; auto: folded in models with "
             "Arabic (ar)",
+        ),
+        "unknown_alone": boolean(
+            False,
+            recipes={"paper": True, "code": True},
+            help="a text of unknown pieces alone has the unknown piece's vector, as in the paper; false: it has none, so "
+            "that all text in an unknown script is not alike",
         ),
         "language_sampling": number(
             1,

@@ -157,6 +157,7 @@ class Training:
                     if how["inference"] and language in languages
                 },
                 "recipe": params["recipe"],
+                **({"unknown_alone": True} if params["unknown_alone"] else {}),
             },
             init_from=Path(init_from) if init_from else None,
             init_vectors=Path(vectors[0]) if vectors else None,

@@ -1,6 +1,6 @@
 """Grid search over training settings: each point of the grid is a short training run, and the best one wins.
 
-The paper (section 4.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}; ParaNMT-50M (Table 6)
+The paper (section 5.1) tries dropout {0, 0.1, 0.3} and mega-batches of at most {60, 100, 140}; ParaNMT-50M (Table 6)
 tries mega-batches of {1, 20, 40}. A point assigns one value to each key of the grid. Points whose runs would be
 identical step by step are rejected: they cost as much as others and tell nothing, and a user who asked for M = 140
 should learn that no mega-batch became that large.

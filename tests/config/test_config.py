@@ -203,7 +203,7 @@ def test_a_model_is_chosen_by_english_sts_pairs_where_it_has_english_alone():
     models = {
         "de-fr": own,
         "es-fr": {**own, "languages": ["es", "fr"]},
-        "paper": {**own, "recipe": "paper"},
+        "paper": {**own, "recipe": "paper", "development": {"heldout": 2000}},
         "file": {**own, "development": {"sts": "mine.tsv"}},
         "all": {"languages": ["de", "en", "fr"], "corpora": [{"name": "News", "languages": ["de", "fr"]}]},
         "named": {**fr()["fr"], "development": {"sts": "semeval2017-en"}},
@@ -222,6 +222,9 @@ def test_a_model_is_chosen_by_english_sts_pairs_where_it_has_english_alone():
     archives = {name: "sts/STS.zip" in checked.downloads(checked.model(name)) for name in models}
     assert archives == dict.fromkeys(models, True) | {"de-fr": False, "paper": False, "file": False}
     assert checked.tuning("de-fr")
+    # As in the paper, nothing is held out; without English, nothing is left to choose the best epoch by.
+    assert config(fr(recipe="paper")).model("fr")["development"]["heldout"] == 0
+    assert "write e.g. `development: {heldout: 2000}`" in message(models={"paper": {**own, "recipe": "paper"}})
     own["development"] = {"sts": "semeval2017-en"}
     assert "development: {sts: null}" in message(models={"de-fr": own})
 

@@ -23,6 +23,7 @@ from psp.evaluation.speed.process import THREAD_VARIABLES, Broken, Process
 from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS, batches
 from psp.evaluation.speed.worker import Worker
+from psp.models.exports import export
 from psp.models.folder import save_model
 from psp.models.model import Combination, Model
 from psp.pairs.store import write_store
@@ -73,6 +74,25 @@ def measured(trained, tmp_path_factory):
     )
     draw(result, folder / "speed.png")
     return result, folder
+
+
+@pytest.mark.slow
+def test_sentences_of_a_file_and_any_model_of_sentence_transformers(trained, tmp_path):
+    pytest.importorskip("sentence_transformers")
+    export("static-embedding", Model.load(trained[0]), tmp_path / "theirs", ["the cat", "le chat"])
+    (tmp_path / "own.txt").write_text("the cat eats\n\nle chat mange\n")
+    peer = f"sentence-transformers:{tmp_path / 'theirs'}"
+    result = measure_speed(
+        *trained, tmp_path / "speed.json", sentences=str(tmp_path / "own.txt"), repeats=3, own=[], peers=[peer]
+    )
+    assert result["sentences"] == result["asked"] == 2
+    assert result["source"] == f"2 sentences of {tmp_path / 'own.txt'}"
+    rows = [row for row in result["systems"] if row["name"] == peer]
+    assert rows and all(row["warm"]["median"] > 0 and row["forward"] is not None for row in rows)
+    draw(result, tmp_path / "speed.png")
+    (tmp_path / "own.txt").write_text("\n")
+    with pytest.raises(DataError, match=r"own\.txt: no sentences"):
+        measure_speed(*trained, tmp_path / "speed.json", sentences=tmp_path / "own.txt")
 
 
 @pytest.mark.slow

