@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
 import json
 import os
@@ -14,6 +15,9 @@ from pathlib import Path
 from typing import IO, Any
 
 from psp.core.errors import DataError
+
+#: The errors of a disk that accepts no more data: full, over a quota or a size limit, or read-only.
+TAKES_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 
 
 @contextlib.contextmanager
@@ -78,6 +82,9 @@ def _explained(path: Path, what: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileNotFoundError) or error.errno is None:
             raise
+        other = None if error.filename is None or error.errno in TAKES_NO_MORE else Path(str(error.filename))
+        if other and not (other.is_relative_to(path.parent) or path.is_relative_to(other)):  # what the block reads
+            raise DataError(f"cannot be opened: {error.strerror}", other) from error
         raise DataError(f"cannot be written: {error.strerror}; free space or choose another {what}", path) from error
 
 

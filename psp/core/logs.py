@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import re
 import signal
@@ -13,14 +12,13 @@ from pathlib import Path
 
 from psp.core import run, status
 from psp.core.errors import DataError, PspError
+from psp.core.files import TAKES_NO_MORE
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 #: The first line of a log record; other lines continue the record before.
 RECORD = re.compile(r"(?:process \d+: )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) [\w.]+: (.*)")
 LAST_CHARACTERS = 1 << 16  # of a log, searched for its last error
 BUG = "this is a bug in psp; please report it with this log"
-#: The errors of a disk that accepts no more data: full, over a quota or a size limit, or read-only.
-TAKES_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 OUT_OF_MEMORY = (
     "out of memory; on a cluster each new try of `--retries 2` asks for more, and `--set-resources RULE:mem_mb=N` sets "
     "a rule's; elsewhere end other programs or lower --cores"

@@ -45,6 +45,16 @@ except DataError as error:
     assert list(tmp_path.iterdir()) == []
 
 
+def test_a_file_that_the_block_reads_is_not_called_one_that_cannot_be_written(tmp_path):
+    (tmp_path / "read").mkdir()
+    with (
+        pytest.raises(DataError, match=r"read: cannot be opened: Is a directory$"),
+        atomic_text(tmp_path / "made/out.txt"),
+    ):
+        (tmp_path / "read").open("rb")
+    assert list((tmp_path / "made").iterdir()) == []
+
+
 def test_a_folder_appears_whole_or_not_at_all(tmp_path):
     path = tmp_path / "made/folder"
     with new_folder(path) as temporary:

@@ -237,8 +237,8 @@ def mine_files(
     r"""Mine translation pairs from two files of sentences, and write lines ``source \t target \t margin``.
 
     Duplicate sentences, up to tabs and surrounding white space, count once; sentences without a known piece are
-    skipped. Vectors and neighbours are files in ``<out>.work``; if the process is killed, the next call with the same
-    arguments goes on from there. ``margin``, ``choose``, ``threshold`` and ``memory`` may differ.
+    skipped. Vectors and neighbours are files in ``<out>.work``; if the process is killed or fails, the next call with
+    the same arguments goes on from there. ``margin``, ``choose``, ``threshold`` and ``memory`` may differ.
 
     Args:
         model: a model of both languages.
@@ -256,7 +256,7 @@ def mine_files(
         ConfigError: ``memory`` does not suffice.
         PspError: faiss is not installed.
     """
-    library()  # fail before the work; so does opening the output
+    library()  # fail before the work
     room = DEFAULT_MEMORY if memory is None else spare(memory)
     files = LineFile(source), LineFile(target)
     job = {
@@ -270,7 +270,7 @@ def mine_files(
         "index": index,
         "effort": effort,
     }
-    with atomic_text(out) as stream, resumable(out, job) as work:
+    with resumable(out, job) as work, atomic_text(out) as stream:  # in this order: a full disk may fail its last write
         sides = [
             _vectors(model, file, np.dtype(dtype), work, name)
             for name, file in zip(("source", "target"), files, strict=True)

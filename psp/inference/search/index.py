@@ -82,8 +82,8 @@ class Index:
             vectors: a .npy file with the model's vectors of the corpus; None to compute them.
             dtype: in which they are stored: float32, float16 or int8.
             kind: one of :data:`psp.inference.search.INDEXES`; "ivf" needs a folder.
-            folder: save the index there; its rows are then not in memory. If the process is killed, the next call with
-                the same arguments goes on from what is in ``<folder>.work``.
+            folder: save the index there; its rows are then not in memory. If the process is killed or fails, the
+                next call with the same arguments goes on from what is in ``<folder>.work``.
 
         Raises:
             DataError: a line is not UTF-8, no line has a known piece, ``vectors`` do not match, or ``folder`` already
@@ -112,23 +112,24 @@ class Index:
             "approximate": kind if INDEXES[kind].approximate else None,
         }
         with resumable(folder, description | {"vectors": vectors and str(vectors.absolute())}) as work:
-            rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)
             made = work / "index"
-            shutil.rmtree(made, ignore_errors=True)  # a killed process's
-            made.mkdir()
-            prepared = searcher.prepare(ReleasedRows(rows), work, "corpus")
-            vectors_file = prepared.rows_file or work / "corpus.vectors"
-            order = np.arange(len(lines)) if prepared.numbers is None else prepared.numbers
-            sums = {VECTORS: sha256(vectors_file)}
-            if searcher.FILE:
-                prepared.save(made / searcher.FILE)
-                sums[searcher.FILE] = sha256(made / searcher.FILE)
-            numbers = ReleasedRows(lines)
-            blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
-            save_blocks(made / LINES, len(order), blocks_of_lines)
-            sums[LINES] = sha256(made / LINES)
-            write_json(made / DESCRIPTION, description | {"rows": len(order), "sha256": sums})
-            vectors_file.rename(made / VECTORS)
+            if not (made / VECTORS).exists():  # moved there last, when all else is done
+                rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)
+                shutil.rmtree(made, ignore_errors=True)  # a killed process's
+                made.mkdir()
+                prepared = searcher.prepare(ReleasedRows(rows), work, "corpus")
+                vectors_file = prepared.rows_file or work / "corpus.vectors"
+                order = np.arange(len(lines)) if prepared.numbers is None else prepared.numbers
+                sums = {VECTORS: sha256(vectors_file)}
+                if searcher.FILE:
+                    prepared.save(made / searcher.FILE)
+                    sums[searcher.FILE] = sha256(made / searcher.FILE)
+                numbers = ReleasedRows(lines)
+                blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
+                save_blocks(made / LINES, len(order), blocks_of_lines)
+                sums[LINES] = sha256(made / LINES)
+                write_json(made / DESCRIPTION, description | {"rows": len(order), "sha256": sums})
+                vectors_file.rename(made / VECTORS)
             made.rename(folder)
         return cls.load(folder, model, corpus)
 
