@@ -52,7 +52,7 @@ from psp.models.folder import (
     table_tensors,
     write_folder,
 )
-from psp.models.interface import checked_prompts
+from psp.models.interface import checked_prompts, checked_texts
 from psp.models.similarity import unit
 from psp.models.static import StaticModel
 from psp.models.table import read_table
@@ -223,6 +223,7 @@ class CombinedModel(TextModel):
 
     def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
         """As of :meth:`TextModel.unknown_shares`, by the part that knows most of the text."""
+        texts = checked_texts(texts)
         return np.min([part.unknown_shares(texts) for part in self.parts], axis=0)
 
     def join(self, vectors: Sequence[np.ndarray]) -> np.ndarray:

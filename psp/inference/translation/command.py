@@ -14,6 +14,7 @@ from typing import IO, Any
 
 from psp.core.errors import ConfigError
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
+from psp.models.interface import checked_texts
 
 #: Characters of a line, or of a command's stderr, in an error.
 SHOWN = 200
@@ -51,6 +52,7 @@ class CommandTranslator(Translator):
     def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
         if n != 1:
             raise ConfigError(f"a command gives one translation per line, not {n}")
+        texts = checked_texts(texts)
         if not texts:
             return []
         for place, text in enumerate(texts):
