@@ -81,5 +81,5 @@ def test_pandas_is_imported_for_the_table_alone(results: Path) -> None:
 
 def test_pandas_alone_is_advised(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(PspError, match="^a table of results needs pandas: pip install pandas$"):
+    with pytest.raises(PspError, match=r"^a table of results needs pandas: pip install pandas$"):
         psp.results(results)
