@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psp.core import run, status
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, PspError, missing_extra
 from psp.core.files import TAKES_NO_MORE
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
@@ -113,6 +113,8 @@ def _told(error: Exception) -> str | None:
     """What is wrong, in one line for the person who can fix it; None if that is a bug."""
     if isinstance(error, PspError):
         return str(error)
+    if (line := missing_extra(error)) is not None:
+        return line
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError | OSError) and NO_MEMORY.search(str(error))):
         return OUT_OF_MEMORY
     if isinstance(error, OSError) and error.errno in TAKES_NO_MORE:
