@@ -71,16 +71,16 @@ def check_outputs(options: argparse.Namespace) -> None:
     values = {name: value if isinstance(value, list) else [value] for name, value in vars(options).items()}
     named = [(name, Path(one)) for name, every in values.items() for one in every if isinstance(one, str | Path)]
     read = [path for name, path in named if name not in WRITTEN]
-    for folder in [path for path in read if any(_status(path / name) for name in READ_FOLDERS)]:
-        read += [path for path in folder.rglob("*") if path.suffix in READ_FILES]
-    written: list[tuple[str, Path | int]] = [
-        (f"--{name.replace('_', '-')} {path}", path) for name, path in named if name in WRITTEN
+    folders = [path for path in read if any(_status(path / name) for name in READ_FOLDERS)]
+    inside = [path for folder in folders for path in folder.rglob("*") if path.suffix in READ_FILES]
+    written: list[tuple[str, Path | int, list[Path]]] = [
+        (f"--{name.replace('_', '-')} {path}", path, [*read, *inside]) for name, path in named if name in WRITTEN
     ]
-    for what, out in [*written, ("standard output", 1)]:
+    for what, out, sources in [*written, ("standard output", 1, read)]:  # the shell may have made it inside a folder
         about = _status(out)
         if about is None or not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
             continue
-        for path in read:
+        for path in sources:
             if (other := _status(path)) is not None and os.path.samestat(about, other):
                 raise ConfigError(f"{what}: would write over {path}, which is read; name another place")
 
