@@ -26,11 +26,11 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, read_json, sha256, write_json
+from psp.core.files import atomic, read_bytes, read_json, write_json
 from psp.core.version import __version__
 from psp.models import lstm
 from psp.models.files import CONFIG, TRANSFORMER, WEIGHTS, tokenizer_files
-from psp.models.table import DTYPES, EmbeddingMatrix, read_table, write_table
+from psp.models.table import DTYPES, NOT_FINITE, EmbeddingMatrix, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Folder, Tokenizer
@@ -93,7 +93,10 @@ def save_model(
     encoder = encoder or {"kind": MEAN}
     table = checked_table(weight, tokenizer)
     if not table.finite():
-        raise DataError("the embedding matrix holds values that are not numbers below 1e15; it was not saved", folder)
+        raise DataError(
+            f"the embedding matrix has {NOT_FINITE}; it was not saved",
+            folder,
+        )
     contents = tokenizer.contents()  # before anything is removed: it may lie in this very folder
     full = described(table, tokenizer, config, sums(contents), encoder)
     write_folder(folder, full, {**table_tensors(table), **(tensors or {})}, contents)
@@ -298,7 +301,7 @@ def check_config(config: Any, path: Path) -> None:
 
 def _sha256(path: Path) -> str:
     try:
-        return sha256(path)
+        return hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
 
@@ -316,7 +319,10 @@ def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[Embeddin
     if table is None:
         raise DataError(f"no embedding matrix of float32, float16 or int8 with its scale, named {TENSOR}", path)
     if not table.finite():
-        raise DataError("the embedding matrix holds values that are not numbers below 1e15; copy it again", path)
+        raise DataError(
+            f"the embedding matrix has {NOT_FINITE}; copy it again",
+            path,
+        )
     return table, {name: tensor for name, tensor in tensors.items() if name not in (TENSOR, SCALE)}
 
 

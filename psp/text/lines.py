@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from psp.core.errors import DataError
+from psp.core.files import open_regular
 from psp.core.limits import limits
 
 BLOCK_BYTES = 4 << 20
@@ -31,8 +32,8 @@ class LineFile:
         sha256: SHA-256 of its bytes, in hexadecimal.
 
     Raises:
-        DataError: the file cannot be read, is empty, or is a pipe; or a line is not UTF-8 (its number is named), which
-            is found here, before hours of work on the lines above.
+        DataError: the file cannot be read, is empty, or is not regular; or a line is not UTF-8 (its number is named),
+            which is found here, before hours of work on the lines above.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -43,9 +44,7 @@ class LineFile:
         starts, size, count, began = [np.zeros(1, np.int64)], 0, 0, 0  # began: the start of the line that is being read
         most, decoder = limits().line_bytes, codecs.getincrementaldecoder("utf-8")()
         try:
-            self._file = self.path.open("rb")
-            if not self._file.seekable():
-                raise DataError("is a pipe; its lines are read more than once, so write them to a file", self.path)
+            self._file = open_regular(self.path)
             while block := self._file.read(BLOCK_BYTES):
                 digest.update(block)
                 decoder.decode(block)

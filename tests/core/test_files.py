@@ -10,7 +10,17 @@ import time
 import pytest
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, atomic_text, folder_beside, new_folder, read_json, sha256, write_json
+from psp.core.files import (
+    atomic,
+    atomic_text,
+    folder_beside,
+    new_folder,
+    open_regular,
+    read_bytes,
+    read_json,
+    sha256,
+    write_json,
+)
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -156,3 +166,11 @@ def test_a_folder_beside_a_file_is_gone_in_the_end_and_those_of_dead_processes_a
         assert not dead.exists()
         1 / 0  # noqa: B018
     assert sorted(tmp_path.iterdir()) == sorted([alive, other])
+
+
+def test_pipes_and_devices_are_no_regular_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        for read in (open_regular, read_bytes, read_json, sha256):
+            with pytest.raises(DataError, match=f"{path}: is a pipe or a device, where a regular file is needed"):
+                read(path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 
 import numpy as np
 import pytest
@@ -151,3 +152,22 @@ def test_the_table_of_a_loaded_model_lies_in_its_file(folder):
     assert not model.table.values.flags.owndata and not model.table.values.flags.writeable
     (folder / "model.safetensors").rename(folder / "gone")  # what is mapped stays there
     assert model.embed_raw_text(SENTENCES).any()
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "sentencepiece.model"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "huge"])
+def test_a_file_that_would_never_end_is_told(folder, name, kind):
+    path = folder / name
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    message = "is a pipe or a device, where a regular file is needed"
+    if kind == "huge":
+        message = "truncated or damaged" if name == "model.safetensors" else "has 1,099,511,627,776 bytes"
+    with pytest.raises(DataError, match=rf"{name}: {message}"):
+        load_model(folder)

@@ -23,7 +23,7 @@ import numpy as np
 
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
-from psp.core.files import read_json, sha256, write_json
+from psp.core.files import open_regular, read_json, sha256, write_json
 from psp.inference.search import INDEXES
 from psp.inference.search.base import Searcher
 from psp.inference.search.kinds import SEARCHERS
@@ -221,7 +221,8 @@ def _within(lines: np.ndarray, count: int) -> bool:
 def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Iterator[IndexBlock]]:
     """Like :func:`psp.inference.search.vectors.embedded`, with vectors from a file."""
     try:
-        table = np.load(path, mmap_mode="r", allow_pickle=False)
+        with open_regular(path):
+            table = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
     except ARRAY_DAMAGE:

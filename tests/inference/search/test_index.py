@@ -184,6 +184,12 @@ def test_a_damaged_index_is_refused(model, corpus, tmp_path):
         (bad / file).unlink()
         with pytest.raises(DataError):
             Index.load(bad, model, corpus)
+        os.mkfifo(bad / file)
+        with pytest.raises(DataError, match=f"{file}: (is a pipe|missing)"):
+            Index.load(bad, model, corpus)
+    os.mkfifo(tmp_path / "pipe.npy")
+    with pytest.raises(DataError, match=r"pipe.npy: is a pipe or a device"):
+        Index.build(model, corpus, vectors=tmp_path / "pipe.npy")
     with pytest.raises(DataError, match="no such folder; make it with --save-index"):
         Index.load(tmp_path / "nowhere", model, corpus)
     with pytest.raises(DataError, match="already exists"):
