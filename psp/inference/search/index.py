@@ -30,12 +30,14 @@ from psp.inference.search.kinds import SEARCHERS
 from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import ReleasedRows, release, resumable, save_blocks, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
+from psp.inference.streaming.vectorfile import check_rows
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
 FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES = "index.json", "vectors.bin", "lines.npy"
 #: Number of lines on which given vectors are compared with the model's, and the lowest cosine allowed (int8: 0.999).
+#: Whether bits have changed since psp embed wrote them, their SHA-256 tells.
 SAMPLE, CLOSE = 64, 0.98
 
 
@@ -235,17 +237,21 @@ def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Ite
             f"and the model {model.dim} dimensions; make it again with psp embed",
             path,
         )
+    check_rows(path, table)
     sample = np.unique(np.linspace(0, len(corpus) - 1, SAMPLE).astype(np.int64))
     expected, kept = embed(model, [corpus[line] for line in sample.tolist()])
     directions, there = unit(table[sample[kept]])
     if len(there) < len(kept) or (np.einsum("ij,ij->i", expected, directions) < CLOSE).any():
         raise DataError(f"does not hold this model's vectors of {corpus.path}; make it again with psp embed", path)
-    return partial(_rows_of, table, model, corpus)
+    return partial(_rows_of, table, path, model, corpus)
 
 
-def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile, first: int) -> Iterator[IndexBlock]:
+def _rows_of(table: np.ndarray, path: Path, model: TextModel, corpus: LineFile, first: int) -> Iterator[IndexBlock]:
     for texts in corpus.chunks(CHUNK, first):
-        rows, kept = unit(table[first : first + len(texts)])
+        read = table[first : first + len(texts)]
+        if len(bad := np.flatnonzero(~np.isfinite(read).all(axis=1))):
+            raise DataError(f"row {first + bad[0]:,} is not finite; make it again with psp embed", path)
+        rows, kept = unit(read)
         both = model.understood(texts)[kept]
         yield IndexBlock(rows[both], kept[both] + first, len(texts))
         first += len(texts)
