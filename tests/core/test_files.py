@@ -1,11 +1,13 @@
 import errno
 import json
 import os
+import pwd
 import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
@@ -19,6 +21,7 @@ from psp.core.files import (
     read_bytes,
     read_json,
     sha256,
+    user_cache,
     write_json,
 )
 
@@ -174,3 +177,15 @@ def test_pipes_and_devices_are_no_regular_files(tmp_path):
         for read in (open_regular, read_bytes, read_json, sha256):
             with pytest.raises(DataError, match=f"{path}: is a pipe or a device, where a regular file is needed"):
                 read(path)
+
+
+def test_an_empty_home_is_not_the_root_of_the_disk(monkeypatch, tmp_path):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert user_cache() == tmp_path / ".cache/psp"
+    owner = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache/psp"
+    for empty in (lambda: monkeypatch.setenv("HOME", ""), lambda: monkeypatch.delenv("HOME")):
+        empty()
+        assert user_cache() == owner
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert user_cache() == tmp_path / "cache/psp"

@@ -32,6 +32,7 @@ def test_what_is_saved_is_what_is_loaded(folder, table, sentencepiece_model):
         "vocab_size": len(table),
         "unknown_id": loaded.unknown_id,
         "sentencepiece_sha256": hashlib.sha256(sentencepiece_model.read_bytes()).hexdigest(),
+        "weights_sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
         "psp_version": psp.core.version.__version__,
     }
 
@@ -141,10 +142,27 @@ def test_a_quantised_model_that_does_not_say_so_is_refused(folder):
         safetensors.numpy.save_file(bad, folder / "model.safetensors")
         with pytest.raises(DataError, match="no embedding matrix of float32, float16 or int8 with its scale"):
             load_model(folder)
-    tensors["embedding.scale"][3] = np.nan
-    safetensors.numpy.save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(DataError, match="not numbers below 1e15"):
-        load_model(folder)
+    for bad in (np.nan, 0, -1):
+        tensors["embedding.scale"][3] = bad
+        safetensors.numpy.save_file(tensors, folder / "model.safetensors")
+        with pytest.raises(DataError, match="not numbers below 1e15, or scales that are not above 0"):
+            load_model(folder)
+
+
+def test_a_flipped_bit_of_the_weights_is_found_where_it_is_asked_for(folder):
+    path = folder / "model.safetensors"
+    config = json.loads((folder / "config.json").read_text())
+    assert config["weights_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    load_model(folder, verify=True)
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 1
+    path.write_bytes(data)
+    load_model(folder)  # a second per GB is left to those who ask for it
+    with pytest.raises(DataError, match=r"model.safetensors: damaged, or not the file that config.json records"):
+        load_model(folder, verify=True)
+    saved = load_model(folder, dtype="float16").save(folder)
+    assert saved["weights_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() != config["weights_sha256"]
+    load_model(folder, verify=True)
 
 
 def test_the_table_of_a_loaded_model_lies_in_its_file(folder):
