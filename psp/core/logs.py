@@ -99,6 +99,11 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
     except KeyboardInterrupt:
         log.error("stopped by Ctrl-C or a signal")
         raise SystemExit(128 + signal.SIGINT) from None
+    except SystemExit as ended:
+        if ended.code:
+            raise
+        log.error("something called sys.exit() before the work was done; remove the call from your own code")
+        raise SystemExit(1) from ended
     except Exception as error:
         if (line := _told(error)) is not None:
             log.debug("error", exc_info=True)
