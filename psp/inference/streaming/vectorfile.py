@@ -14,7 +14,7 @@ import hashlib
 import os
 import stat
 from collections.abc import Iterator
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, Protocol
 
@@ -157,7 +157,8 @@ class _Npy(_Raw):
 
     def __init__(self, file: IO[bytes], cache: _Cache, hashing: ThreadPoolExecutor) -> None:
         super().__init__(file, cache)
-        self._hashing, self._digest, self._pending = hashing, hashlib.sha256(), hashing.submit(bytes)
+        self._hashing, self._digest = hashing, hashlib.sha256()
+        self._pending: Future[Any] = hashing.submit(bytes)
 
     def write(self, vectors: memoryview, text: bytes) -> None:
         self._pending.result()
