@@ -19,9 +19,9 @@ parser.add_argument("new", type=Path, help="sentences to label, one a line")
 options = parser.parse_args()
 
 model = psp.load_model(options.model)
-rows = [line.split("\t", 1) for line in options.labelled.read_text(encoding="utf-8").splitlines() if line]
+rows = [line.split("\t", 1) for line in options.labelled.open(encoding="utf-8", newline="\n") if line.strip()]
 labels, sentences = zip(*rows, strict=True)
-new = options.new.read_text(encoding="utf-8").splitlines()
+new = [line.strip() for line in options.new.open(encoding="utf-8", newline="\n")]
 classifier = LogisticRegression(C=10, max_iter=1000).fit(model.encode(list(sentences)), labels)
 for sentence, shares in zip(new, classifier.predict_proba(model.encode(new)), strict=True):
     print(classifier.classes_[shares.argmax()], f"{shares.max():.2f}", sentence, sep="\t")

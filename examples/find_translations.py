@@ -17,6 +17,8 @@ parser.add_argument(
 )
 options = parser.parse_args()
 
-source, target = (path.read_text(encoding="utf-8").splitlines() for path in (options.source, options.target))
+source, target = (
+    [line.strip() for line in path.open(encoding="utf-8", newline="\n")] for path in (options.source, options.target)
+)
 for pair in psp.mine(options.model, source, target, threshold=options.threshold):
     print(pair.source, pair.target, f"{pair.margin:.3f}", sep="\t")

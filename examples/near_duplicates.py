@@ -15,7 +15,7 @@ parser.add_argument("file", type=Path, help="sentences, one a line")
 parser.add_argument("--least", type=float, default=0.9, help="the lowest cosine of two lines (default: 0.9)")
 options = parser.parse_args()
 
-lines = list(dict.fromkeys(options.file.read_text(encoding="utf-8").splitlines()))
+lines = list(dict.fromkeys(line.strip() for line in options.file.open(encoding="utf-8", newline="\n")))
 # Each line's three nearest; one of them is the line itself.
 near = {
     (min(line, hit.position), max(line, hit.position)): hit.cosine

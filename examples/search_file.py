@@ -15,7 +15,7 @@ parser.add_argument("query", nargs="+", help="what to search for")
 parser.add_argument("-k", type=int, default=5, help="lines to show (default: 5)")
 options = parser.parse_args()
 
-lines = options.file.read_text(encoding="utf-8").splitlines()
+lines = [line.strip() for line in options.file.open(encoding="utf-8", newline="\n")]
 for query, hits in zip(options.query, psp.search(options.model, lines, options.query, k=options.k), strict=True):
     print(query)
     for hit in hits:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
+from psp.models.interface import checked_texts
 from psp.models.model import load_model
 from psp.models.text_model import TextModel
 
@@ -24,8 +25,12 @@ class PspEmbeddings(Embeddings):
         self.model = load_model(model) if isinstance(model, (str, Path)) else model
 
     def embed_documents(self, texts: list[str]) -> list[list[float]]:
-        """Return a vector of each text."""
-        vectors: list[list[float]] = self.model.encode_document(texts).tolist()
+        """Return a vector of each text.
+
+        Raises:
+            TypeError: ``texts`` is not a list of str.
+        """
+        vectors: list[list[float]] = self.model.encode_document(checked_texts(texts)).tolist()
         return vectors
 
     def embed_query(self, text: str) -> list[float]:

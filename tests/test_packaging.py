@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from rattler import MatchSpec
 
 from psp.core import version
+from psp.core.errors import EXTRAS, missing_extra
 
 ROOT = Path(__file__).parent.parent
 PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
@@ -61,6 +62,16 @@ def test_constraints_pin_every_requirement_within_its_range():
     for requirement in map(Requirement, requirements):
         if requirement.name != PROJECT["name"]:
             assert requirement.specifier.contains(pins[requirement.name.lower()]), requirement
+
+
+def test_the_extras_that_a_missing_package_is_said_to_be_in_have_it():
+    of_module = {"fasttext": "fasttext-community", "sklearn": "scikit-learn", "yaml": "pyyaml"}
+    for module, extra in EXTRAS.items():
+        names = {Requirement(line).name for line in PROJECT["optional-dependencies"][extra]}
+        assert of_module.get(module, module) in names, module
+    error = ModuleNotFoundError("No module named 'sklearn.svm'", name="sklearn.svm")
+    assert missing_extra(error) == "this needs the package sklearn: pip install 'paraphrastic[train]'"
+    assert missing_extra(ModuleNotFoundError(name="strange")) is None and missing_extra(ValueError()) is None
 
 
 def test_nobody_is_told_to_install_the_other_project_named_psp():

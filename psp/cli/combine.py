@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 import logging
-import math
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -58,18 +57,18 @@ def _weights(text: str | None, models: int) -> list[float]:
     """The weights of ``--weights``."""
     if text is None:
         return [1.0] * models
+    from psp.models.combined import checked_weights
+
     weights = []
     for word in text.split(","):
         try:
-            weight = float(word)
+            weights.append(float(word))
         except ValueError:
-            weight = math.nan
-        if not 0 < weight < math.inf:
-            raise ConfigError(f"--weights {text}: {word!r} is not a positive number; write --weights 1,0.5")
-        weights.append(weight)
-    if len(weights) != models:
-        raise ConfigError(f"--weights {text}: {len(weights)} for {models} models; write one for each")
-    return weights
+            raise ConfigError(f"--weights {text}: {word!r} is not a number; write --weights 1,0.5") from None
+    try:
+        return checked_weights(weights, models)
+    except ValueError as error:
+        raise ConfigError(f"--weights {text}: {error}") from None
 
 
 def _differences(names: Sequence[str], models: Sequence[StaticModel]) -> Iterator[str]:

@@ -14,6 +14,7 @@ import logging
 import os
 import re
 import signal
+import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
@@ -52,6 +53,44 @@ def lines_of(path: Path | None) -> Iterator[str]:
 def _closed_after(file: IO[bytes], path: Path) -> Iterator[str]:
     with file:
         yield from read_lines(file, path)
+
+
+#: Options that name what a command writes; all others that name a file or a folder name what it reads.
+WRITTEN = frozenset({"json", "markdown", "out", "report", "save_index", "sheet", "train_dir"})
+#: Files by which the folders are known whose files commands read: models, indexes and results; and their endings.
+READ_FOLDERS = ("config.json", "index.json", "eval.json")
+READ_FILES = frozenset({".bin", ".faiss", ".json", ".model", ".npy", ".npz", ".safetensors", ".spm", ".txt"})
+
+
+def check_outputs(options: argparse.Namespace) -> None:
+    """Check that a command does not write over a file that it reads, by whatever name: a link, or standard output.
+
+    Raises:
+        ConfigError: it does.
+    """
+    values = {name: value if isinstance(value, list) else [value] for name, value in vars(options).items()}
+    named = [(name, Path(one)) for name, every in values.items() for one in every if isinstance(one, str | Path)]
+    read = [path for name, path in named if name not in WRITTEN]
+    folders = [path for path in read if any(_status(path / name) for name in READ_FOLDERS)]
+    inside = [path for folder in folders for path in folder.rglob("*") if path.suffix in READ_FILES]
+    written: list[tuple[str, Path | int, list[Path]]] = [
+        (f"--{name.replace('_', '-')} {path}", path, [*read, *inside]) for name, path in named if name in WRITTEN
+    ]
+    for what, out, sources in [*written, ("standard output", 1, read)]:  # the shell may have made it inside a folder
+        about = _status(out)
+        if about is None or not (stat.S_ISREG(about.st_mode) or stat.S_ISDIR(about.st_mode)):
+            continue
+        for path in sources:
+            if (other := _status(path)) is not None and os.path.samestat(about, other):
+                raise ConfigError(f"{what}: would write over {path}, which is read; name another place")
+
+
+def _status(path: Path | int) -> os.stat_result | None:
+    """What the system knows of a file or a descriptor; None if there is none."""
+    try:
+        return os.stat(path)  # noqa: PTH116  # a descriptor is no Path
+    except (OSError, ValueError):
+        return None
 
 
 def write_lines(written: Iterable[str], out: Path | None) -> None:

@@ -121,11 +121,12 @@ def run(options: argparse.Namespace) -> None:
 
 def _entries(files: Sequence[Path], only: Sequence[str] | None) -> Mapping[str, Any]:
     """Return the entries of ``evaluate.tasks`` in config files, later files on top of earlier ones."""
-    from psp.config.config_file import read_yaml
     from psp.core.errors import closest
 
     entries: dict[str, Any] = {}
     for file in files:
+        from psp.config.config_file import read_yaml  # needs yaml
+
         tasks = _below(read_yaml(file), ["evaluate", "tasks"])
         if not isinstance(tasks, Mapping) or not tasks:
             raise ConfigError(f"{file}: has no tasks; write them under `evaluate: {{tasks: ...}}`")

@@ -20,7 +20,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     from psp.models.model import load_model
 
-    facts = _facts(load_model(options.model, accelerate=False))
+    facts = _facts(load_model(options.model, accelerate=False, verify=True))
     if options.json:
         print(json.dumps({"format": 1, "model": options.model, **facts}, indent=2, ensure_ascii=False))
         return

@@ -37,7 +37,7 @@ from psp.cli import (
     translate,
     watch,
 )
-from psp.cli.common import printing
+from psp.cli.common import check_outputs, printing
 from psp.core.errors import closest
 from psp.core.logs import job
 from psp.core.version import __version__
@@ -58,6 +58,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
     with printing():  # --help too
         options = _parser().parse_args(arguments)
     with job(level=options.level), printing():
+        check_outputs(options)
         options.run(options)
 
 

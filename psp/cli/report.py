@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.cli.common import check_results
+from psp.core.errors import from_extra
 
 
 def add(command: Any) -> None:
@@ -20,6 +21,9 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     for folder in options.folders:
         check_results(folder)
+    with from_extra("workflow", "a page needs jinja2 and matplotlib"):
+        import jinja2  # noqa: F401
+        import matplotlib  # noqa: F401
     if len(options.folders) == 1:
         from psp.report.report import write
 

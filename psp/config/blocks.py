@@ -106,7 +106,7 @@ COMBINATION = Section(
     {
         "concat": list_of(**MODELS, help="models of the config whose vectors to join"),
         "weights": list_of(
-            items={"type": "number", "exclusiveMinimum": 0},
+            items={"type": "number", "minimum": 1e-15, "maximum": 1e15},  # as psp.models.combined.checked_weights
             at_least=2,
             help="the weight of each in a cosine (default: 1)",
         ),

@@ -60,6 +60,22 @@ def closest(name: str, known: Iterable[str]) -> str:
     return f"; did you mean {close[0]}?" if close else ""
 
 
+#: The extra that a module comes with, of those that parts of psp import without saying what for.
+EXTRAS = {
+    **dict.fromkeys(("fasttext", "h5py", "jsonschema", "msgspec", "requests", "tqdm", "xxhash", "yaml"), "data"),
+    **dict.fromkeys(("scipy", "sklearn", "torch"), "train"),
+    **dict.fromkeys(("jinja2", "matplotlib", "rich", "snakemake"), "workflow"),
+}
+
+
+def missing_extra(error: BaseException) -> str | None:
+    """A line that names the extra of a package that could not be imported; None if that is not the error."""
+    module = (error.name or "").partition(".")[0] if isinstance(error, ModuleNotFoundError) else ""
+    if module not in EXTRAS:
+        return None
+    return f"this needs the package {module}: pip install 'paraphrastic[{EXTRAS[module]}]'"
+
+
 @contextlib.contextmanager
 def from_extra(extra: str, needed: str) -> Iterator[None]:
     """Import in this block what an extra of psp's package has.

@@ -22,14 +22,13 @@ OURS = re.compile(
 )
 _told: list[str] = []
 
-SENTENCES = {
-    "IncompleteFilesException": ("a killed run left incomplete files; run the same command with --rerun-incomplete"),
-}
 #: What is wrong with the files that Snakemake lists.
 AFFECTED = {
     "MissingInputException": "no such file, and no rule makes it; add it, or correct its path",
     "ProtectedOutputException": "cannot be written: read-only; make it and its folder writable, and run again",
 }
+#: What a killed run leaves locked in its folder.
+LOCKS = Path(".snakemake/locks")
 #: Snakemake rejects outputs that are older than their inputs.
 OLDER = re.compile(r"older modification time .*? than input (\S+) \((\d{4}-\d\d-\d\d \d\d:\d\d)")
 STOPPED = "stopped by Ctrl-C or a signal; the same command resumes from here"
@@ -75,8 +74,10 @@ def of_snakemake(exception: str, text: str) -> str:
         return " ".join(match[1].split())
     if exception == "LockException":
         return locked()
-    if exception in SENTENCES:
-        return SENTENCES[exception]
+    if exception == "IncompleteFilesException":
+        if any(LOCKS.glob("*")):  # told at once, and not when files are incomplete no longer
+            return locked()
+        return "a killed run left incomplete files; run the same command with --rerun-incomplete"
     if exception in AFFECTED and (files := re.findall(r"affected files:\n((?:\s+.+\n?)+)", text)):
         affected = sorted({line.strip() for block in files for line in block.splitlines()} - {""})
         return f"{', '.join(affected)}: {AFFECTED[exception]}"

@@ -3,17 +3,31 @@
 from __future__ import annotations
 
 import contextlib
+import errno
 import hashlib
+import io
 import json
 import os
+import pwd
 import re
 import shutil
 import socket
+import stat
 from collections.abc import Iterator
 from pathlib import Path
 from typing import IO, Any
 
 from psp.core.errors import DataError
+
+#: The errors of a disk that accepts no more data: full, over a quota or a size limit, or read-only.
+TAKES_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
+
+
+def user_cache() -> Path:
+    """psp's folder among the user's caches: ``$XDG_CACHE_HOME/psp``, or ``~/.cache/psp``."""
+    # HOME may be empty, of which Path.home() makes the root of the disk.
+    home = os.environ.get("HOME") or pwd.getpwuid(os.getuid()).pw_dir
+    return Path(os.environ.get("XDG_CACHE_HOME") or f"{home}/.cache") / "psp"
 
 
 @contextlib.contextmanager
@@ -78,6 +92,9 @@ def _explained(path: Path, what: str) -> Iterator[None]:
     except OSError as error:
         if isinstance(error, FileNotFoundError) or error.errno is None:
             raise
+        other = None if error.filename is None or error.errno in TAKES_NO_MORE else Path(str(error.filename))
+        if other and not (other.is_relative_to(path.parent) or path.is_relative_to(other)):  # what the block reads
+            raise DataError(f"cannot be opened: {error.strerror}", other) from error
         raise DataError(f"cannot be written: {error.strerror}; free space or choose another {what}", path) from error
 
 
@@ -142,6 +159,38 @@ def write_json(path: Path | str, value: Any) -> None:
         file.write("\n")
 
 
+#: Bytes of a file that is read whole. Subwords, vocabularies and results have some megabytes.
+MOST_BYTES = 1 << 30
+
+
+def open_regular(path: Path | str) -> io.BufferedReader:
+    """Open a regular file for reading: opening a pipe may wait for ever, and a device may have no end.
+
+    Raises:
+        DataError: it is neither a regular file nor a folder.
+        OSError: as of ``open``.
+    """
+    file = open(path, "rb", opener=lambda name, flags: os.open(name, flags | os.O_NONBLOCK))  # noqa: SIM115
+    if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+        file.close()
+        raise DataError("is a pipe or a device, where a regular file is needed; write what it gives to a file", path)
+    return file
+
+
+def read_bytes(path: Path | str) -> bytes:
+    """The bytes of a regular file.
+
+    Raises:
+        DataError: it is not regular, or larger than :data:`MOST_BYTES`.
+        OSError: it cannot be read.
+    """
+    with open_regular(path) as file:
+        size = os.fstat(file.fileno()).st_size
+        if size > MOST_BYTES:
+            raise DataError(f"has {size:,} bytes, of which at most {MOST_BYTES:,} are read; is it another file?", path)
+        return file.read(MOST_BYTES)
+
+
 def read_json(path: Path | str) -> Any:
     """Read a JSON file written by this project.
 
@@ -150,7 +199,7 @@ def read_json(path: Path | str) -> Any:
     """
     path = Path(path)
     try:
-        return json.loads(path.read_text(encoding="utf-8"))
+        return json.loads(read_bytes(path).decode())
     except FileNotFoundError:
         raise DataError("no such file", path) from None
     except OSError as error:
@@ -161,6 +210,6 @@ def read_json(path: Path | str) -> Any:
 
 
 def sha256(path: Path | str) -> str:
-    """The file's SHA-256 in hexadecimal, read in blocks."""
-    with Path(path).open("rb") as file:
+    """The SHA-256 of a regular file in hexadecimal, read in blocks."""
+    with open_regular(path) as file:
         return hashlib.file_digest(file, "sha256").hexdigest()

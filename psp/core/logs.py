@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import errno
 import logging
 import re
 import signal
@@ -12,15 +11,14 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psp.core import run, status
-from psp.core.errors import DataError, PspError
+from psp.core.errors import DataError, PspError, missing_extra
+from psp.core.files import TAKES_NO_MORE
 
 FORMAT = "%(asctime)s %(levelname)s %(name)s: %(message)s"
 #: The first line of a log record; other lines continue the record before.
 RECORD = re.compile(r"(?:process \d+: )?\d{4}-\d\d-\d\d \d\d:\d\d:\d\d,\d{3} ([A-Z]+) [\w.]+: (.*)")
 LAST_CHARACTERS = 1 << 16  # of a log, searched for its last error
 BUG = "this is a bug in psp; please report it with this log"
-#: The errors of a disk that accepts no more data: full, over a quota or a size limit, or read-only.
-TAKES_NO_MORE = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG, errno.EROFS})
 OUT_OF_MEMORY = (
     "out of memory; on a cluster each new try of `--retries 2` asks for more, and `--set-resources RULE:mem_mb=N` sets "
     "a rule's; elsewhere end other programs or lower --cores"
@@ -101,6 +99,11 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
     except KeyboardInterrupt:
         log.error("stopped by Ctrl-C or a signal")
         raise SystemExit(128 + signal.SIGINT) from None
+    except SystemExit as ended:
+        if ended.code:
+            raise
+        log.error("something called sys.exit() before the work was done; remove the call from your own code")
+        raise SystemExit(1) from ended
     except Exception as error:
         if (line := _told(error)) is not None:
             log.debug("error", exc_info=True)
@@ -115,6 +118,8 @@ def _told(error: Exception) -> str | None:
     """What is wrong, in one line for the person who can fix it; None if that is a bug."""
     if isinstance(error, PspError):
         return str(error)
+    if (line := missing_extra(error)) is not None:
+        return line
     if isinstance(error, MemoryError) or (isinstance(error, RuntimeError | OSError) and NO_MEMORY.search(str(error))):
         return OUT_OF_MEMORY
     if isinstance(error, OSError) and error.errno in TAKES_NO_MORE:

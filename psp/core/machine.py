@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import contextlib
 import importlib.metadata
+import logging
 import os
 import platform
 from collections.abc import Iterable
 from pathlib import Path
+
+log = logging.getLogger(__name__)
 
 #: Distributions whose versions are recorded, if installed.
 PACKAGES = (
@@ -52,6 +55,28 @@ def multiplies_bfloat16() -> bool | None:
     """Return whether the processor multiplies bfloat16, by its flags; None if the system does not tell them."""
     flags = _said_of_processor("flags", "Features")  # of x86, of ARM
     return None if flags is None else not _BFLOAT16.isdisjoint(flags.split())
+
+
+def in_bfloat16(precision: str, device: str, key: str) -> bool:
+    """Return whether to compute products in bfloat16; a warning tells of a precision that is slow here.
+
+    Args:
+        precision: a setting: float32, bfloat16, or auto, which is bfloat16 where the hardware multiplies it.
+        device: cpu or cuda.
+        key: of the setting, for the warning.
+    """
+    if precision == "float32":
+        return False
+    if device == "cuda":
+        import torch
+
+        able: bool | None = torch.cuda.is_bf16_supported(including_emulation=False)
+    else:
+        able = multiplies_bfloat16()
+    if precision == "bfloat16" and able is False:
+        what = "GPU" if device == "cuda" else "processor"
+        log.warning("%s is bfloat16, but this %s has no bfloat16 multiplication: auto or float32 is faster", key, what)
+    return precision == "bfloat16" or bool(able)
 
 
 def _said_of_processor(*names: str) -> str | None:

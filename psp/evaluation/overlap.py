@@ -13,7 +13,6 @@ from pathlib import Path
 
 from psp.core.progress import Progress
 from psp.pairs.pair_file import read_mixed
-from psp.pairs.store import Store
 from psp.text.keys import KeyFinder, normalised_keys
 from psp.text.tokenizer import Tokenizer
 
@@ -38,6 +37,8 @@ def overlap(store: Path | str, tokenizer: Tokenizer, sentences: Iterable[str]) -
     Raises:
         DataError: the store cannot be read, or was encoded with another tokenizer.
     """
+    from psp.pairs.store import Store  # needs h5py, which scoring a model without a store does not
+
     texts = tokenizer.decode(tokenizer.encode(list(dict.fromkeys(sentences))))
     with Store(store) as stored:
         stored.check_vocabulary(tokenizer)

@@ -8,7 +8,7 @@ import re
 from pathlib import Path
 
 from psp.core.errors import DataError
-from psp.core.files import atomic_text
+from psp.core.files import atomic_text, read_bytes
 
 log = logging.getLogger(__name__)
 
@@ -39,7 +39,7 @@ def edited(folder: Path) -> bytes | None:
     """
     path = folder / NAME
     try:
-        text = path.read_bytes() if path.exists() else None
+        text = read_bytes(path) if path.exists() else None
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from error
     return text if text is not None and not is_generated(text.decode("utf-8", "replace")) else None

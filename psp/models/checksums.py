@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from psp.core.errors import DataError
-from psp.core.files import atomic_text, sha256
+from psp.core.files import atomic_text, read_bytes, sha256
 
 NAME = "SHA256SUMS"
 #: A path within the folder, of names that need no escape.
@@ -36,7 +36,7 @@ def check(folder: Path) -> list[str]:
     """
     path = folder / NAME
     try:
-        lines = path.read_text(encoding="utf-8").split("\n")
+        lines = read_bytes(path).decode().split("\n")
     except (OSError, UnicodeDecodeError) as error:
         raise DataError(f"cannot be read ({error}); make the folder again", path) from None
     names = []

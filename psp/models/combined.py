@@ -52,10 +52,10 @@ from psp.models.folder import (
     table_tensors,
     write_folder,
 )
-from psp.models.interface import checked_prompts
+from psp.models.interface import checked_prompts, checked_texts
 from psp.models.similarity import unit
 from psp.models.static import StaticModel
-from psp.models.table import read_table
+from psp.models.table import LARGEST, NOT_FINITE, read_table
 from psp.models.text_model import TextModel
 from psp.models.token_model import TokenModel
 
@@ -93,7 +93,7 @@ class CombinedModel(TextModel):
 
     Args:
         parts: two models or more, not copied; a combination among them is replaced by its own parts.
-        weights: a positive number for each (default: 1). A combination's weight is divided among its parts in
+        weights: a number from 1e-15 to 1e15 for each (default: 1). A combination's weight is divided among its parts in
             proportion to theirs, so that it counts like any other model of this weight.
         config: further keys of config.json, such as ``prompts`` (default: ``recipe``, ``licence`` and
             ``prompts`` if all parts have the same, and the ``languages`` of all).
@@ -122,7 +122,7 @@ class CombinedModel(TextModel):
         given = checked_weights([1.0] * len(parts) if weights is None else weights, len(parts))
         flat = [pair for part, weight in zip(parts, given, strict=True) for pair in _flattened(part, weight)]
         self.parts = tuple(part for part, _ in flat)
-        self.weights = tuple(weight for _, weight in flat)
+        self.weights = tuple(checked_weights((weight for _, weight in flat), len(flat)))
         if not self.scaled and set(self.weights) != {1.0}:
             raise ValueError("weights are for parts that are scaled to length 1; leave them out")
         if join == ADD and len({part.dim for part in self.parts}) > 1:
@@ -150,6 +150,9 @@ class CombinedModel(TextModel):
         entries = config["encoder"].get("parts")
         if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
             raise DataError("encoder lists no parts; copy the model's folder again", path)
+        scaled = config["encoder"].get("scaled", True)
+        if not isinstance(scaled, bool):
+            raise DataError(f"encoder: scaled is {scaled!r:.40}, not true or false; copy the folder again", path)
         try:
             weights = checked_weights([entry.get("weight") for entry in entries], len(entries))
         except ValueError as error:
@@ -178,7 +181,7 @@ class CombinedModel(TextModel):
             key: value for key, value in config.items() if key not in ("tokenizer", "encoder")
         }  # the parts have them
         try:
-            model = cls(parts, weights, own, join=join, scaled=config["encoder"].get("scaled", True) is True)
+            model = cls(parts, weights, own, join=join, scaled=scaled)
         except ValueError as error:
             raise DataError(f"encoder: {error}; copy the model's folder again", path) from None
         if model.dim != config["dim"]:
@@ -223,6 +226,7 @@ class CombinedModel(TextModel):
 
     def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
         """As of :meth:`TextModel.unknown_shares`, by the part that knows most of the text."""
+        texts = checked_texts(texts)
         return np.min([part.unknown_shares(texts) for part in self.parts], axis=0)
 
     def join(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
@@ -274,7 +278,10 @@ class CombinedModel(TextModel):
         contents: dict[str, bytes] = {}
         for number, (part, weight) in enumerate(zip(self.parts, self.weights, strict=True)):
             if not part.table.finite():
-                raise DataError(f"part {number} holds values that are not numbers below 1e15; it was not saved", folder)
+                raise DataError(
+                    f"part {number} has {NOT_FINITE}; it was not saved",
+                    folder,
+                )
             files = part.tokenizer.contents()
             own = part.contextual
             keys, others = ({"kind": MEAN}, {}) if own is None else (own.keys(), own.tensors())
@@ -292,8 +299,7 @@ class CombinedModel(TextModel):
             "psp_version": __version__,
             **{key: value for key, value in self.config.items() if key not in OURS},
         }
-        write_folder(folder, full, tensors, contents)
-        return full
+        return write_folder(folder, full, tensors, contents)
 
     def __getattr__(self, name: str) -> Any:
         if name in OF_PARTS:
@@ -350,8 +356,9 @@ def checked_weights(weights: Iterable[Any], parts: int) -> list[float]:
     if len(given) != parts:
         raise ValueError(f"{len(given)} weights for {parts} models; give one for each")
     for weight in given:
-        if isinstance(weight, bool) or not isinstance(weight, numbers.Real) or not 0 < float(weight) < math.inf:
-            raise ValueError(f"the weight {weight!r} is not a finite number above 0")
+        number = not isinstance(weight, bool) and isinstance(weight, numbers.Real)
+        if not number or not 1 / LARGEST <= float(weight) <= LARGEST:
+            raise ValueError(f"the weight {weight!r} is not a number from {1 / LARGEST:g} to {LARGEST:g}")
     return [float(weight) for weight in given]
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import os
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -17,7 +16,7 @@ import numpy as np
 
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
-from psp.core.files import atomic
+from psp.core.files import atomic, user_cache
 from psp.core.progress import Progress
 from psp.models.registry import ForeignEncoder, TextEncoder, load_encoder
 
@@ -46,7 +45,7 @@ def cached(name: str, folder: Path | str | None) -> TextEncoder:
 
 def default_folder() -> Path:
     """``psp/embeddings`` in the user's cache folder: ``$XDG_CACHE_HOME``, or ``~/.cache``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psp/embeddings"
+    return user_cache() / "embeddings"
 
 
 class CachedEncoder:

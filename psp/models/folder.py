@@ -6,7 +6,8 @@
 - ``config.json``: format (1), kind ("psp"), dim, vocab_size, languages, lower_case, segment ({} or, by language,
   {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; dtype unless it is
   float32; if there are any, left_out, ids that are left out like unknown ones (imported models: pieces without an
-  embedding), and prompts, texts by name for ``Model.encode``
+  embedding), and prompts, texts by name for ``Model.encode``;
+  weights_sha256, of model.safetensors (:func:`check_weights`)
 - with another tokenizer, or an encoder other than the mean: format 2, so that a psp that only knows means of
   sentencepiece's pieces refuses it. In config.json, tokenizer ({"kind", "files": {name: SHA-256}}) and encoder
   ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
@@ -18,6 +19,7 @@
 
 from __future__ import annotations
 
+import functools
 import hashlib
 from collections.abc import Mapping
 from pathlib import Path
@@ -26,11 +28,11 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, read_json, sha256, write_json
+from psp.core.files import atomic, read_bytes, read_json, sha256, write_json
 from psp.core.version import __version__
 from psp.models import lstm
 from psp.models.files import CONFIG, TRANSFORMER, WEIGHTS, tokenizer_files
-from psp.models.table import DTYPES, EmbeddingMatrix, read_table, write_table
+from psp.models.table import DTYPES, NOT_FINITE, EmbeddingMatrix, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Folder, Tokenizer
@@ -45,7 +47,7 @@ TENSOR, SCALE = "embedding.weight", "embedding.scale"
 #: Keys of config.json that save_model fills in.
 OURS = {
     "format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version", "tokenizer",
-    "encoder",
+    "encoder", "weights_sha256",
 }  # fmt: skip
 _TYPES: dict[str, type] = {
     "dim": int,
@@ -93,11 +95,13 @@ def save_model(
     encoder = encoder or {"kind": MEAN}
     table = checked_table(weight, tokenizer)
     if not table.finite():
-        raise DataError("the embedding matrix holds values that are not numbers below 1e15; it was not saved", folder)
+        raise DataError(
+            f"the embedding matrix has {NOT_FINITE}; it was not saved",
+            folder,
+        )
     contents = tokenizer.contents()  # before anything is removed: it may lie in this very folder
     full = described(table, tokenizer, config, sums(contents), encoder)
-    write_folder(folder, full, {**table_tensors(table), **(tensors or {})}, contents)
-    return full
+    return write_folder(folder, full, {**table_tensors(table), **(tensors or {})}, contents)
 
 
 def sums(contents: Mapping[str, bytes]) -> dict[str, str]:
@@ -142,8 +146,11 @@ def described(
 
 def write_folder(
     folder: Path, config: Mapping[str, Any], tensors: Mapping[str, np.ndarray], contents: Mapping[str, bytes]
-) -> None:
+) -> dict[str, Any]:
     """Write a model's files: ``config.json`` is removed first and written last, so that a partial model never loads.
+
+    Returns:
+        The config as it was written, with the checksum of the weights.
 
     Raises:
         DataError: the folder cannot be written.
@@ -156,7 +163,35 @@ def write_folder(
     for name, content in contents.items():
         with atomic(folder / name) as temporary:
             temporary.write_bytes(content)
-    write_json(folder / CONFIG, config)
+    full = {**config, "weights_sha256": sha256(folder / WEIGHTS)}
+    write_json(folder / CONFIG, full)
+    return full
+
+
+def check_weights(folder: Path) -> None:
+    """Check a model's weights by the SHA-256 in its config.json, once in a process; one of other kinds has none.
+
+    One second per GB, which loading does not take, and so it is left to those who ask for it: models from the web,
+    ``psp info`` and ``load_model(path, verify=True)``.
+
+    Raises:
+        DataError: they are missing, or others.
+    """
+    digest = read_config(folder).get("weights_sha256")
+    if digest is None:
+        return
+    path = folder / WEIGHTS
+    try:
+        about = path.stat()
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
+    if _weights_sha256(path, about.st_size, about.st_mtime_ns) != digest:
+        raise DataError("damaged, or not the file that config.json records; copy the whole folder", path)
+
+
+@functools.lru_cache(maxsize=64)
+def _weights_sha256(path: Path, size: int, changed: int) -> str:
+    return sha256(path)
 
 
 def model_name(folder: Path) -> str:
@@ -298,7 +333,7 @@ def check_config(config: Any, path: Path) -> None:
 
 def _sha256(path: Path) -> str:
     try:
-        return sha256(path)
+        return hashlib.sha256(read_bytes(path)).hexdigest()
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}; copy the model's whole folder", path) from None
 
@@ -316,7 +351,10 @@ def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[Embeddin
     if table is None:
         raise DataError(f"no embedding matrix of float32, float16 or int8 with its scale, named {TENSOR}", path)
     if not table.finite():
-        raise DataError("the embedding matrix holds values that are not numbers below 1e15; copy it again", path)
+        raise DataError(
+            f"the embedding matrix has {NOT_FINITE}; copy it again",
+            path,
+        )
     return table, {name: tensor for name, tensor in tensors.items() if name not in (TENSOR, SCALE)}
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, overload
 
 from psp.models.combined import CombinedModel
+from psp.models.folder import check_weights
 from psp.models.kinds import loader
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
@@ -77,6 +78,7 @@ def load_model(
     dim: int | None = None,
     threads: int = 1,
     accelerate: bool | str | None = None,
+    verify: bool | None = None,
 ) -> Model: ...
 
 
@@ -93,11 +95,14 @@ def load_model(
     dim: int | None = None,
     threads: int = 1,
     accelerate: bool | str | None = None,
+    verify: bool | None = None,
 ) -> Model | tuple[Model, None]:
     """Load a model from its folder, or from the web.
 
     For the Hugging Face Hub, write ``hf://user/name`` or ``hf://user/name@commit``; for a .zip that a release was
-    packed into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once.
+    packed into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once. ``verify`` is
+    whether the weights are checked by the SHA-256 in config.json, which takes a second per GB; by default those of
+    models from the web are, once in a process.
 
     The other arguments are those of :meth:`Model.load`.
 
@@ -114,18 +119,20 @@ def load_model(
         if str(path).startswith("hf://"):
             from psp.models.hub import fetch
 
-            path = fetch(str(path))
+            path, verify = fetch(str(path)), verify is not False
         elif str(path).startswith(("https://", "http://")):
             from psp.models import zipped
 
-            path = zipped.fetch(str(path))
+            path = zipped.fetch(str(path))  # which verifies it, and may fetch it again
+        if verify:
+            check_weights(Path(path))
         load = loader(Path(path), PUBLIC)
         model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
         return model
     if path is not None or model_name is None or sp_model is None:
         raise TypeError("load_model: give the path of a model's folder, or both model_name and sp_model")
-    if (dtype, dim, accelerate) != (None, None, None):
-        raise TypeError("load_model: dtype, dim and accelerate are for a model's folder; import the checkpoint first")
+    if (dtype, dim, accelerate, verify) != (None, None, None, None):
+        raise TypeError("load_model: dtype, dim, accelerate and verify are for a folder; import the checkpoint first")
     from psp.models.published import read_checkpoint
 
     imported = read_checkpoint(model_name, sp_model)

@@ -24,7 +24,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psp.core.errors import DataError, from_extra
-from psp.core.files import new_folder
+from psp.core.files import new_folder, open_regular
 from psp.models import card, card_file
 from psp.models.folder import save_model
 from psp.models.table import usable
@@ -119,7 +119,7 @@ def _unpickle(path: Path) -> Any:
     with from_extra("train", f"{path} is a torch pickle, and torch is not installed"):
         import torch
     try:
-        with path.open("rb"):
+        with open_regular(path):
             pass
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.core.errors import DataError, from_extra
+from psp.core.errors import DataError, PspError
 from psp.core.files import atomic_text, read_json
 from psp.models.scores import is_of_every_model, tasks_of
 
@@ -75,8 +75,10 @@ def frame(rows: list[Record]) -> pandas.DataFrame:
     Raises:
         PspError: pandas is not installed.
     """
-    with from_extra("workflow", "a table of results needs pandas"):
+    try:
         import pandas
+    except ModuleNotFoundError:  # the extra that has it would install torch as well
+        raise PspError("a table of results needs pandas: pip install pandas") from None
     columns = [field.name for field in dataclasses.fields(Record)]
     table = pandas.DataFrame([dataclasses.astuple(record) for record in rows], columns=columns)
     types = {"seed": "Int64", "items": "Int64", "higher_is_better": "boolean", "system": "string", "variant": "string"}

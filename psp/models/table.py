@@ -22,7 +22,7 @@ import safetensors
 import safetensors.numpy
 
 from psp.core.errors import DataError
-from psp.core.files import atomic
+from psp.core.files import atomic, open_regular
 from psp.core.limits import limits
 
 DTYPES = ("float32", "float16", "int8")
@@ -75,9 +75,9 @@ class EmbeddingMatrix:
         return part * (self.scale[which, None] if self.by_row else self.scale)
 
     def finite(self) -> bool:
-        """Whether all numbers are finite, and so are their squares and sums of these."""
+        """Whether all numbers are finite, and so are their squares and sums of these; and scales are above 0."""
         if self.scale is not None:
-            return usable(self.scale)
+            return usable(self.scale) and bool((self.scale > 0).all())
         return all(usable(self.values[start : start + CHUNK]) for start in range(0, len(self), CHUNK))
 
     def converted(self, dtype: str | None = None, dim: int | None = None) -> EmbeddingMatrix:
@@ -225,6 +225,10 @@ def write_table(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
 LARGEST = 1e15
 
 
+#: What :meth:`EmbeddingMatrix.finite` denies, in errors.
+NOT_FINITE = "values that are not numbers below 1e15, or scales that are not above 0"
+
+
 def usable(values: np.ndarray) -> bool:
     """Whether all numbers are finite and at most :data:`LARGEST`."""
     # Comparisons with NaN are false.
@@ -245,7 +249,7 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
         DataError: the file does not exist, or is truncated or damaged.
     """
     try:
-        with path.open("rb") as raw:
+        with open_regular(path) as raw:
             length = int.from_bytes(raw.read(8), "little")
             if (most := limits().header_bytes) < length:
                 raise DataError(f"a header of {length:,} bytes, where {most:,} are allowed (limits.header_bytes)", path)

@@ -23,6 +23,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
+from psp.core.files import open_regular
 from psp.core.limits import Unpacked
 from psp.text.lines import raw_lines
 from psp.text.normalisation import Normaliser, name_of
@@ -299,7 +300,7 @@ def _is_binary(sample: bytes, dim: int) -> bool:
 
 @contextlib.contextmanager
 def _open(path: Path) -> Iterator[io.BufferedReader]:
-    with path.open("rb") as file:
+    with open_regular(path) as file:
         raw: Any = Unpacked(gzip.GzipFile(fileobj=file), file, path) if path.suffix == ".gz" else file.raw
         yield io.BufferedReader(raw, _BUFFER)
 

@@ -6,27 +6,30 @@ unpacked. Extra ``data``.
 
 from __future__ import annotations
 
-import os
+import logging
 import re
 import shutil
 from pathlib import Path
 
 from psp.core.errors import DataError, from_extra
-from psp.core.files import new_folder, read_json
+from psp.core.files import new_folder, read_json, user_cache
 from psp.models import card_file
 from psp.models.files import CONFIG, file_names, is_transformer
+from psp.models.folder import check_weights
 from psp.models.trust import check_folder
+
+log = logging.getLogger(__name__)
 
 _ADDRESS = re.compile(r"(https?://[^#\s]+)#sha256=([0-9a-f]{64})")
 
 
 def cache() -> Path:
     """The folder of models from the web: ``$XDG_CACHE_HOME/psp/models``, or ``~/.cache/psp/models``."""
-    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "psp" / "models"
+    return user_cache() / "models"
 
 
 def fetch(address: str) -> Path:
-    """Download and unpack a model, unless that was done before; return its folder in the cache.
+    """Download and unpack a model, unless its files are in the cache, whole; return its folder there.
 
     Args:
         address: of a .zip, with the SHA-256 that the file must have after ``#sha256=``.
@@ -42,8 +45,14 @@ def fetch(address: str) -> Path:
             "has no checksum; end it with #sha256= and the 64 hexadecimal digits that its publisher gives", address
         )
     folder = cache() / match[2]
+    damaged = False
     if folder.is_dir():
-        return folder
+        try:
+            _check(folder)
+            return folder
+        except DataError as error:
+            log.warning("%s; it is fetched again", error)
+            damaged = True
     with from_extra("data", f"{address}: downloads need requests"):
         import requests  # noqa: F401  # needed for downloads
     from psp.corpora.download import Remote
@@ -53,6 +62,8 @@ def fetch(address: str) -> Path:
     remote = Remote(match[1].rsplit("/", 1)[-1], (match[1],), sha256=match[2], advice="")
     download(remote, packed, folder.with_suffix(".json"))
     try:
+        if damaged:  # otherwise, a folder that is there now is another process's, and whole
+            shutil.rmtree(folder, ignore_errors=True)
         unpack(packed, folder)
     except DataError as error:
         if not folder.is_dir():  # another process may have been the first
@@ -60,6 +71,18 @@ def fetch(address: str) -> Path:
     finally:
         packed.unlink(missing_ok=True)
     return folder
+
+
+def _check(folder: Path) -> None:
+    """Check that a model in the cache is whole.
+
+    Raises:
+        DataError: a file is missing, or the weights are not those of its config.json.
+    """
+    for name in file_names(read_json(folder / CONFIG), folder):
+        if not (folder / name).is_file():
+            raise DataError("missing", folder / name)
+    check_weights(folder)
 
 
 def unpack(packed: Path, folder: Path) -> None:

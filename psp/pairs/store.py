@@ -35,7 +35,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, sha256
+from psp.core.files import atomic, open_regular, sha256
 from psp.core.progress import Progress
 from psp.pairs.pair_file import Span, corpus_indices, lines_of_whole, read_mixed, spans_of
 from psp.pairs.store_file import Column, Disk
@@ -314,11 +314,12 @@ class Store:
 
     def __init__(self, path: Path | str) -> None:
         self.path = Path(path)
-        if not self.path.is_file():
+        if not self.path.exists():
             raise DataError("no such file; run the store step first", self.path)
         try:
             # A store is never changed in place, so a lock protects nothing, and some network file systems have none.
-            self._file = h5py.File(self.path, "r", locking=False)
+            with open_regular(self.path):
+                self._file = h5py.File(self.path, "r", locking=False)
         except OSError as error:
             raise DataError(f"truncated, or not an HDF5 file ({error}); make it again", self.path) from None
         try:

@@ -96,8 +96,8 @@ SECTION = Section(
         "unknown_alone": boolean(
             False,
             recipes={"paper": True, "code": True},
-            help="a text of unknown pieces alone has the unknown piece's vector, as in the paper; false: it has none, so "
-            "that all text in an unknown script is not alike",
+            help="a text of unknown pieces alone has the unknown piece's vector, as in the paper; false: it has none, "
+            "so that all text in an unknown script is not alike",
         ),
         "language_sampling": number(
             1,

@@ -15,6 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from psp.core.errors import ConfigError, DataError
+from psp.core.files import open_regular
 from psp.core.progress import Progress
 from psp.pairs.encoded_pairs import BLOCK_PAIRS
 from psp.pairs.pair_file import columns_of, corpus_indices, own_layout
@@ -34,7 +35,7 @@ def is_store(path: Path | str) -> bool:
     """
     path = Path(path)
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             return path.suffix == ".h5" or file.read(len(HDF5_SIGNATURE)) == HDF5_SIGNATURE
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None

@@ -13,8 +13,6 @@ from importlib import resources
 from pathlib import Path
 from typing import Any
 
-import yaml
-
 from psp.core.errors import DataError
 
 
@@ -42,6 +40,8 @@ def load(path: Path | str | None = None) -> list[ReportedScores]:
     Raises:
         DataError: the file cannot be read, is not such a list, or figures have no source, date or value.
     """
+    import yaml  # `psp show`, which needs no extra, imports this module
+
     if path is None:
         path = Path(str(resources.files("psp.report").joinpath("reported.yaml")))
     path = Path(path)

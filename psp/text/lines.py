@@ -6,6 +6,7 @@ alignment of all following lines; they are not used here.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import itertools
 import os
@@ -14,6 +15,7 @@ from pathlib import Path
 from typing import IO
 
 from psp.core.errors import DataError
+from psp.core.files import open_regular
 from psp.core.limits import limits
 
 BLOCK_BYTES = 4 << 20
@@ -30,7 +32,8 @@ class LineFile:
         sha256: SHA-256 of its bytes, in hexadecimal.
 
     Raises:
-        DataError: the file cannot be read, is empty, or is a pipe.
+        DataError: the file cannot be read, is empty, or is not regular; or a line is not UTF-8 (its number is named),
+            which is found here, before hours of work on the lines above.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -39,20 +42,25 @@ class LineFile:
         self.path = Path(path)
         digest = hashlib.sha256()
         starts, size, count, began = [np.zeros(1, np.int64)], 0, 0, 0  # began: the start of the line that is being read
-        most = limits().line_bytes
+        most, decoder = limits().line_bytes, codecs.getincrementaldecoder("utf-8")()
         try:
-            self._file = self.path.open("rb")
-            if not self._file.seekable():
-                raise DataError("is a pipe; its lines are read more than once, so write them to a file", self.path)
+            self._file = open_regular(self.path)
             while block := self._file.read(BLOCK_BYTES):
                 digest.update(block)
+                decoder.decode(block)
                 ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + (size + 1)
                 if len(long := np.flatnonzero(np.diff(ends, prepend=began) > most + 1)):
                     raise _too_long(most, self.path, count + int(long[0]) + 1)
                 starts.append(ends[-(count + 1) % GROUP :: GROUP])
                 size, count, began = size + len(block), count + len(ends), int(ends[-1]) if len(ends) else began
+            decoder.decode(b"", final=True)
+        except UnicodeDecodeError:
+            self._file.seek(0)
+            for _ in read_lines(self._file, self.path):  # raises at the line
+                pass
+            raise
         except OSError as error:
-            raise DataError(f"cannot be read: {error.strerror}", self.path) from None
+            raise _unreadable(error, self.path) from None
         if size == 0:
             raise DataError("is empty; write one sentence per line", self.path)
         if size - began > most:
@@ -70,13 +78,17 @@ class LineFile:
         group, place = divmod(number, GROUP)
         start = int(self._starts[group])
         stop = int(self._starts[group + 1]) if group + 1 < len(self._starts) else self._size
-        return os.pread(self._file.fileno(), stop - start, start).split(b"\n", place + 1)[place].decode("utf-8")
+        try:
+            read = os.pread(self._file.fileno(), stop - start, start)
+        except OSError as error:
+            raise _unreadable(error, self.path) from None
+        return read.split(b"\n", place + 1)[place].decode("utf-8")
 
     def chunks(self, size: int, first: int = 0) -> Iterator[list[str]]:
         """Yield the lines in order from number ``first`` on, ``size`` at a time.
 
         Raises:
-            DataError: a line is not UTF-8 (its number is named).
+            DataError: the file cannot be read.
         """
         group, skip = divmod(first, GROUP)
         self._file.seek(int(self._starts[group]))
@@ -98,7 +110,7 @@ def read_lines(stream: IO[bytes], path: Path | str, before: int = 0) -> Iterator
 
     Raises:
         DataError: a line is not UTF-8 (file, line and byte are named), or longer than the limit
-            (:mod:`psp.core.limits`).
+            (:mod:`psp.core.limits`); or the stream cannot be read.
     """
     for lines in _line_blocks(stream, path, before):
         try:
@@ -120,7 +132,7 @@ def raw_lines(stream: IO[bytes], path: Path | str, first: int = 1) -> Iterator[b
     r"""The lines of a binary stream as bytes, with their ``\n``; ``first`` is the number of the first, for errors.
 
     Raises:
-        DataError: a line is longer than the limit.
+        DataError: a line is longer than the limit, or the stream cannot be read.
     """
     for lines in _line_blocks(stream, path, first - 1, ends=True):
         yield from lines
@@ -132,7 +144,13 @@ def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: boo
     # What a pipe holds now, if the stream can tell, so that lines do not wait for others.
     read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
     rest = b""
-    while block := read(_READ):
+    while True:
+        try:
+            block = read(_READ)
+        except OSError as error:
+            raise _unreadable(error, path) from None
+        if not block:
+            break
         block = rest + block if rest else block
         cut = block.rfind(b"\n") + 1
         head, rest = block[:cut], block[cut:]
@@ -148,6 +166,10 @@ def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: boo
             raise _too_long(most, path, before + 1)
     if rest:
         yield [rest]
+
+
+def _unreadable(error: OSError, path: Path | str) -> DataError:
+    return DataError(f"cannot be read: {error.strerror or error}", path)
 
 
 def _too_long(most: int, path: Path | str, number: int) -> DataError:

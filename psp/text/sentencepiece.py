@@ -9,6 +9,7 @@ import numpy as np
 import sentencepiece
 
 from psp.core.errors import DataError
+from psp.core.files import read_bytes
 from psp.text.encoded import Encoded, offsets_of
 
 
@@ -19,7 +20,7 @@ def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
         DataError: no such file, or not a sentencepiece model.
     """
     try:
-        serialised = path.read_bytes()
+        serialised = read_bytes(path)
     except OSError as error:
         raise DataError(
             f"cannot be read: {error.strerror}; name another, or copy the model's whole folder",

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self
 import sentencepiece
 
 from psp.core.errors import DataError
-from psp.core.files import sha256
+from psp.core.files import read_bytes, sha256
 from psp.text.encoded import Encoded
 from psp.text.sentencepiece import encode_all, load_sentencepiece
 from psp.text.tokenizer import Example, Folder, Making, Tokenizer, register
@@ -86,7 +86,7 @@ class SentencepieceTokenizer(Tokenizer):
 
     def contents(self) -> dict[str, bytes]:
         try:
-            return {FILE: self.path.read_bytes()}
+            return {FILE: read_bytes(self.path)}
         except OSError as error:
             raise DataError(
                 f"cannot be read: {error.strerror}; name another, or copy the model's whole folder",

@@ -17,6 +17,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from psp.core.errors import DataError
+from psp.core.files import open_regular, read_bytes
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Example, Fast, Folder, Tokenizer
 
@@ -188,9 +189,9 @@ class VocabularyIds:
 def kind_of(path: Path) -> str | None:
     """The kind of a vocabulary file; None if the file is something else or cannot be read."""
     try:
-        with path.open("rb") as file:
+        with open_regular(path) as file:
             line = file.readline(200)
-    except OSError:
+    except (OSError, DataError):
         return None
     magic, *fields = line.decode(errors="replace").rstrip("\n").split("\t")
     return fields[0] if magic == MAGIC and fields else None
@@ -199,7 +200,7 @@ def kind_of(path: Path) -> str | None:
 def _read(path: Path) -> tuple[list[str], list[tuple[str, int]]]:
     """Read the kind and settings, and the entries."""
     try:
-        lines = path.read_bytes().decode().split("\n")
+        lines = read_bytes(path).decode().split("\n")
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}; run the vocabulary step to make it", path) from None
     except UnicodeDecodeError as error:

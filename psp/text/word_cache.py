@@ -30,6 +30,9 @@ from psp.text.sentencepiece import encode_all
 
 MOST_WORDS = 1 << 19  # about 50 MB with all lists; then the cache starts anew
 LONGEST = 64  # bytes of a word that is kept; text without spaces rarely recurs
+#: Places of the table that are looked into for a word. At half full no word needs so many, unless somebody chose words
+#: whose hashes collide: those are then segmented each time, instead of each being compared with all the others.
+PROBES = 64
 #: Candidates to separate texts: the first that none of them holds joins them.
 SEPARATORS = ("\n", "\x00", "\x01", "\x02")
 _SPACE = np.uint8(0x20)
@@ -133,7 +136,7 @@ class WordCache:
         """Fill in the words' numbers and each text's number of words; segment new words.
 
         Returns:
-            The number of words, and how many of them are too long to be kept.
+            The number of words, and how many of them are not kept: too long, or without a place in the table.
         """
         if self._size > MOST_WORDS:
             self._forget()
@@ -216,8 +219,8 @@ def _slot(hash, slots):  # type: ignore[no-untyped-def]
 def _find(buffer, separator, table, hashes, places, letters, size, words, counts, long):  # type: ignore[no-untyped-def]
     """The number of each word; new words are added after the first ``size``.
 
-    A word that is too long to be kept has -1 - i, and its start and stop are ``long[i]``. Returns how many words were
-    found, how many are new, and how many too long.
+    A word that is not kept has -1 - i, and its start and stop are ``long[i]``. Returns how many words were found, how
+    many are new, and how many are not kept.
     """
     count = text = in_text = start = longs = 0
     fresh = size
@@ -228,15 +231,9 @@ def _find(buffer, separator, table, hashes, places, letters, size, words, counts
             hash = (hash ^ np.uint64(letter)) * _PRIME
             continue
         length = place - start
-        if length > LONGEST:
-            long[longs, 0], long[longs, 1] = start, place
-            longs += 1
-            words[count] = -longs
-            count += 1
-            in_text += 1
-        elif length:
-            slot = _slot(hash, len(table))
-            while table[slot] >= 0:
+        if length:
+            slot, probes = _slot(hash, len(table)), PROBES if length <= LONGEST else 0
+            while probes and table[slot] >= 0:
                 word = table[slot]
                 at = places[word]
                 if hashes[word] == hash and places[word + 1] - at == length:
@@ -248,13 +245,19 @@ def _find(buffer, separator, table, hashes, places, letters, size, words, counts
                     if same:
                         break
                 slot = (slot + 1) & (len(table) - 1)
-            if table[slot] < 0:
-                table[slot], hashes[fresh] = fresh, hash
-                for d in range(length):
-                    letters[places[fresh] + d] = buffer[start + d]
-                places[fresh + 1] = places[fresh] + length
-                fresh += 1
-            words[count] = table[slot]
+                probes -= 1
+            if not probes:
+                long[longs, 0], long[longs, 1] = start, place
+                longs += 1
+                words[count] = -longs
+            else:
+                if table[slot] < 0:
+                    table[slot], hashes[fresh] = fresh, hash
+                    for d in range(length):
+                        letters[places[fresh] + d] = buffer[start + d]
+                    places[fresh + 1] = places[fresh] + length
+                    fresh += 1
+                words[count] = table[slot]
             count += 1
             in_text += 1
         hash = _BASIS
@@ -269,10 +272,12 @@ def _find(buffer, separator, table, hashes, places, letters, size, words, counts
 @compiled(parallel=False)
 def _place(hashes, size, table):  # type: ignore[no-untyped-def]
     for word in range(size):
-        slot = _slot(hashes[word], len(table))
-        while table[slot] >= 0:
+        slot, probes = _slot(hashes[word], len(table)), PROBES
+        while probes and table[slot] >= 0:
             slot = (slot + 1) & (len(table) - 1)
-        table[slot] = word
+            probes -= 1
+        if probes:
+            table[slot] = word
 
 
 @compiled(parallel=False)

@@ -57,7 +57,7 @@ class LstmSettings(CheckedSettings):
     )
     precision: str = field.choice(
         "float32",
-        ["float32", "bfloat16"],
-        help="bfloat16: compute the LSTM's products in it, faster on hardware with bfloat16 instructions; its "
-        "matrices, the embeddings and the trained model stay float32",
+        ["float32", "bfloat16", "auto"],
+        help="bfloat16: compute the LSTM's products in it, while its matrices, the embeddings and the trained model "
+        "stay float32; auto: on hardware with bfloat16 instructions, where it is faster",
     )

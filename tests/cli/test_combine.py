@@ -85,12 +85,13 @@ def test_other_differences_are_said(small_model, tmp_path, capsys):
 @pytest.mark.parametrize(
     ("weights", "said"),
     [
-        ("1", "--weights 1: 1 for 2 models; write one for each"),
-        ("1,2,3", "--weights 1,2,3: 3 for 2 models; write one for each"),
+        ("1", "--weights 1: 1 weights for 2 models; give one for each"),
+        ("1,2,3", "--weights 1,2,3: 3 weights for 2 models; give one for each"),
         *[
-            (f"1,{bad}", f"--weights 1,{bad}: '{bad}' is not a positive number; write --weights 1,0.5")
-            for bad in ("0", "-1", "nan", "inf", "", "one")
+            (f"1,{bad}", f"--weights 1,{bad}: the weight {float(bad)} is not a number from 1e-15 to 1e+15")
+            for bad in ("0", "-1", "nan", "inf", "1e308")
         ],
+        *[(f"1,{bad}", f"--weights 1,{bad}: '{bad}' is not a number; write --weights 1,0.5") for bad in ("", "one")],
     ],
 )
 def test_weights_that_are_none(small_model, tmp_path, capsys, weights, said):

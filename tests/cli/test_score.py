@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import signal
 from pathlib import Path
 
@@ -23,9 +24,8 @@ def model(small_model):
 
 def expected(model, lines):
     pairs = [tuple(line.split("\t")[:2]) for line in lines]
-    return "".join(
-        f"{line}\t{cosine:.4f}\n" for line, cosine in zip(lines, model.score_raw_text(pairs), strict=True)
-    ).encode()
+    written = [f"{line}\t{cosine:.4f}\n" for line, cosine in zip(lines, model.score_raw_text(pairs), strict=True)]
+    return re.sub(r"\r(\t[^\t\n]*)\n", "\\1\r\n", "".join(written)).encode()
 
 
 def score(model, path, *options):
@@ -40,6 +40,15 @@ def test_lines_are_kept_and_have_the_librarys_cosine(small_model, model, tmp_pat
     (tmp_path / "pairs.tsv").write_bytes("\n".join([*lines, ""]).encode() if lines else b"")
     score(small_model, tmp_path / "pairs.tsv", "--jobs", jobs)
     assert capfdbinary.readouterr().out == expected(model, lines)
+
+
+def test_a_line_that_ends_in_cr_lf_does_so_with_its_score(small_model, tmp_path, capfdbinary):
+    for name, end in (("unix.tsv", b"\n"), ("windows.tsv", b"\r\n")):
+        (tmp_path / name).write_bytes(end.join([b"the cat\tbread", b"bread\tthe cat\tmore", b""]))
+        score(small_model, tmp_path / name)
+    whole = capfdbinary.readouterr().out
+    unix, windows = whole[: len(whole) // 2 - 1], whole[len(whole) // 2 - 1 :]
+    assert windows == unix.replace(b"\n", b"\r\n") and unix.count(b"\n") == 2
 
 
 def test_the_share_of_unknown_text_is_said_once(small_model, tmp_path, capfd):

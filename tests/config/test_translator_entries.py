@@ -108,7 +108,7 @@ def test_translators_that_are_there_already(monkeypatch):
     languages = ["fr", "en"]
     command = translator(fr(), languages=languages, command="tr a-z A-Z", licence="MIT")
     assert (command.settings, command.files, command.licence) == (
-        {"command": "tr a-z A-Z", "scores": "none"}, (), "MIT"
+        {"command": "tr a-z A-Z", "scores": "none", "timeout": 3600}, (), "MIT"
     )  # fmt: skip
     assert command.data is None
     own = {"ctranslate2": "${HERE}/opus-mt", "target_sentencepiece": "${HERE}/t.spm", "search": {"beam": 7}}

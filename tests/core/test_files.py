@@ -1,16 +1,29 @@
 import errno
 import json
 import os
+import pwd
 import signal
 import socket
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import pytest
 
 from psp.core.errors import DataError
-from psp.core.files import atomic, atomic_text, folder_beside, new_folder, read_json, sha256, write_json
+from psp.core.files import (
+    atomic,
+    atomic_text,
+    folder_beside,
+    new_folder,
+    open_regular,
+    read_bytes,
+    read_json,
+    sha256,
+    user_cache,
+    write_json,
+)
 
 
 def test_a_file_appears_whole_or_not_at_all(tmp_path):
@@ -43,6 +56,16 @@ except DataError as error:
     assert os.strerror(errno.EFBIG) in result.stdout, result
     assert "free space" in result.stdout
     assert list(tmp_path.iterdir()) == []
+
+
+def test_a_file_that_the_block_reads_is_not_called_one_that_cannot_be_written(tmp_path):
+    (tmp_path / "read").mkdir()
+    with (
+        pytest.raises(DataError, match=r"read: cannot be opened: Is a directory$"),
+        atomic_text(tmp_path / "made/out.txt"),
+    ):
+        (tmp_path / "read").open("rb")
+    assert list((tmp_path / "made").iterdir()) == []
 
 
 def test_a_folder_appears_whole_or_not_at_all(tmp_path):
@@ -146,3 +169,23 @@ def test_a_folder_beside_a_file_is_gone_in_the_end_and_those_of_dead_processes_a
         assert not dead.exists()
         1 / 0  # noqa: B018
     assert sorted(tmp_path.iterdir()) == sorted([alive, other])
+
+
+def test_pipes_and_devices_are_no_regular_files(tmp_path):
+    os.mkfifo(tmp_path / "pipe")
+    for path in (tmp_path / "pipe", "/dev/zero"):
+        for read in (open_regular, read_bytes, read_json, sha256):
+            with pytest.raises(DataError, match=f"{path}: is a pipe or a device, where a regular file is needed"):
+                read(path)
+
+
+def test_an_empty_home_is_not_the_root_of_the_disk(monkeypatch, tmp_path):
+    monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert user_cache() == tmp_path / ".cache/psp"
+    owner = Path(pwd.getpwuid(os.getuid()).pw_dir) / ".cache/psp"
+    for empty in (lambda: monkeypatch.setenv("HOME", ""), lambda: monkeypatch.delenv("HOME")):
+        empty()
+        assert user_cache() == owner
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    assert user_cache() == tmp_path / "cache/psp"

@@ -34,6 +34,14 @@ def test_an_error_may_have_a_status_of_its_own(tmp_path):
     assert caught.value.code == 143
 
 
+@pytest.mark.parametrize("code", [0, None])
+def test_an_end_amid_the_work_is_no_success(tmp_path, capsys, code):
+    with pytest.raises(SystemExit) as caught, job(tmp_path / "a.log"):
+        raise SystemExit(code)
+    assert caught.value.code == 1
+    assert capsys.readouterr().err.startswith("error: something called sys.exit() before the work was done")
+
+
 def test_ctrl_c_is_a_line_and_the_status_of_the_signal(tmp_path, capsys):
     with pytest.raises(SystemExit) as caught, job(tmp_path / "a.log"):
         raise KeyboardInterrupt

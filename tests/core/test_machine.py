@@ -7,6 +7,10 @@ from pathlib import Path
 import pytest
 
 from psp.core import machine
+from psp.training.lstm_settings import LstmSettings
+from psp.training.teaching.settings import TeacherSettings
+from psp.training.transformer.settings import TransformerSettings
+from psp.training.translator.settings import TranslatorSettings
 
 
 @pytest.mark.parametrize(
@@ -26,3 +30,29 @@ def test_whether_the_processor_multiplies_bfloat16(content, said, tmp_path: Path
         path.write_text(content, encoding="utf-8")
     monkeypatch.setattr(machine, "Path", lambda name: path if name == "/proc/cpuinfo" else Path(name))
     assert machine.multiplies_bfloat16() is said
+
+
+@pytest.mark.parametrize(
+    ("precision", "able", "low", "warns"),
+    [
+        ("auto", True, True, False),
+        ("auto", False, False, False),
+        ("auto", None, False, False),
+        ("bfloat16", True, True, False),
+        ("bfloat16", False, True, True),  # a named precision is kept, and what it costs is said
+        ("bfloat16", None, True, False),
+        ("float32", True, False, False),
+    ],
+)
+def test_auto_is_bfloat16_where_the_processor_multiplies_it(precision, able, low, warns, monkeypatch, caplog) -> None:
+    monkeypatch.setattr(machine, "multiplies_bfloat16", lambda: able)
+    assert machine.in_bfloat16(precision, "cpu", "translator.precision") is low
+    told = "translator.precision is bfloat16, but this processor has no bfloat16 multiplication"
+    assert [told in message for message in caplog.messages] == [True] * warns
+
+
+@pytest.mark.parametrize("settings", [LstmSettings, TeacherSettings, TransformerSettings, TranslatorSettings])
+def test_no_default_is_a_precision_that_is_slow_on_some_processors(settings) -> None:
+    precision = settings.declared()["precision"]
+    assert precision.allows("auto") and precision.allows("bfloat16")
+    assert {precision.default, *precision.recipes.values()} <= {"auto", "float32"}

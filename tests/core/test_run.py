@@ -80,7 +80,15 @@ def test_unlocking_is_advised_only_where_no_run_lasts(main, monkeypatch, tmp_pat
     assert run.OWNER.read_text() == of(main)
     main.kill()
     main.wait()
-    assert failures.locked().startswith("a run here was killed: run `snakemake --unlock`")
+    killed = "a run here was killed: run `snakemake --unlock`, then the same command with --rerun-incomplete"
+    assert failures.locked() == killed
+    incomplete = ("IncompleteFilesException", "IncompleteFilesException:\nThe files below")
+    assert failures.of_snakemake(*incomplete).endswith(
+        "left incomplete files; run the same command with --rerun-incomplete"
+    )
+    (tmp_path / ".snakemake/locks").mkdir()
+    (tmp_path / ".snakemake/locks/0.output.lock").write_text("results/demo/eval.json\n")
+    assert failures.of_snakemake(*incomplete) == killed  # both at once: the one would ask for the other
     run.own(certainly=False)
     assert run.OWNER.read_text() == run.of_this_process()
     run.OWNER.write_text("elsewhere 12 34")

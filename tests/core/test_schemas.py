@@ -640,7 +640,7 @@ def refused(value: Any, name: str) -> bool:
 
 
 #: Keys that not every file has: those of before, and vocabularies of other kinds than words.
-OPTIONAL = {"eval": {"sets"}, "train": {"title", "final"}, "vocabulary": {"split"}}
+OPTIONAL = {"eval": {"sets"}, "model": {"weights_sha256"}, "train": {"title", "final"}, "vocabulary": {"split"}}
 
 
 @pytest.mark.parametrize("name", schemas.names())

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import os
 
 import numpy as np
 import pytest
@@ -31,6 +32,7 @@ def test_what_is_saved_is_what_is_loaded(folder, table, sentencepiece_model):
         "vocab_size": len(table),
         "unknown_id": loaded.unknown_id,
         "sentencepiece_sha256": hashlib.sha256(sentencepiece_model.read_bytes()).hexdigest(),
+        "weights_sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
         "psp_version": psp.core.version.__version__,
     }
 
@@ -140,10 +142,27 @@ def test_a_quantised_model_that_does_not_say_so_is_refused(folder):
         safetensors.numpy.save_file(bad, folder / "model.safetensors")
         with pytest.raises(DataError, match="no embedding matrix of float32, float16 or int8 with its scale"):
             load_model(folder)
-    tensors["embedding.scale"][3] = np.nan
-    safetensors.numpy.save_file(tensors, folder / "model.safetensors")
-    with pytest.raises(DataError, match="not numbers below 1e15"):
-        load_model(folder)
+    for bad in (np.nan, 0, -1):
+        tensors["embedding.scale"][3] = bad
+        safetensors.numpy.save_file(tensors, folder / "model.safetensors")
+        with pytest.raises(DataError, match="not numbers below 1e15, or scales that are not above 0"):
+            load_model(folder)
+
+
+def test_a_flipped_bit_of_the_weights_is_found_where_it_is_asked_for(folder):
+    path = folder / "model.safetensors"
+    config = json.loads((folder / "config.json").read_text())
+    assert config["weights_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest()
+    load_model(folder, verify=True)
+    data = bytearray(path.read_bytes())
+    data[-5] ^= 1
+    path.write_bytes(data)
+    load_model(folder)  # a second per GB is left to those who ask for it
+    with pytest.raises(DataError, match=r"model.safetensors: damaged, or not the file that config.json records"):
+        load_model(folder, verify=True)
+    saved = load_model(folder, dtype="float16").save(folder)
+    assert saved["weights_sha256"] == hashlib.sha256(path.read_bytes()).hexdigest() != config["weights_sha256"]
+    load_model(folder, verify=True)
 
 
 def test_the_table_of_a_loaded_model_lies_in_its_file(folder):
@@ -151,3 +170,22 @@ def test_the_table_of_a_loaded_model_lies_in_its_file(folder):
     assert not model.table.values.flags.owndata and not model.table.values.flags.writeable
     (folder / "model.safetensors").rename(folder / "gone")  # what is mapped stays there
     assert model.embed_raw_text(SENTENCES).any()
+
+
+@pytest.mark.parametrize("name", ["config.json", "model.safetensors", "sentencepiece.model"])
+@pytest.mark.parametrize("kind", ["pipe", "device", "huge"])
+def test_a_file_that_would_never_end_is_told(folder, name, kind):
+    path = folder / name
+    path.unlink()
+    if kind == "pipe":
+        os.mkfifo(path)
+    elif kind == "device":
+        path.symlink_to("/dev/zero")
+    else:
+        with path.open("wb") as file:
+            file.truncate(1 << 40)
+    message = "is a pipe or a device, where a regular file is needed"
+    if kind == "huge":
+        message = "truncated or damaged" if name == "model.safetensors" else "has 1,099,511,627,776 bytes"
+    with pytest.raises(DataError, match=rf"{name}: {message}"):
+        load_model(folder)

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 import psp
-from psp.core.errors import DataError
+from psp.core.errors import DataError, PspError
 from psp.core.files import read_json, write_json
 from psp.models.scores import scores
 from psp.models.summary import records
@@ -77,3 +77,9 @@ def test_pandas_is_imported_for_the_table_alone(results: Path) -> None:
         f"assert list(records({str(results)!r})) and 'pandas' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)
+
+
+def test_pandas_alone_is_advised(results: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(PspError, match=r"^a table of results needs pandas: pip install pandas$"):
+        psp.results(results)

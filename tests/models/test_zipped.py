@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from http.server import SimpleHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Thread
+from typing import Any
 
 import numpy as np
 import pytest
@@ -92,6 +93,28 @@ def test_the_model_of_an_address_is_that_of_its_folder(web: Web, model: Path, pl
     assert {path.name for path in folder.iterdir()} == set(members(model)) - {"SHA256SUMS"}
     assert {path.name for path in zipped.cache().iterdir()} == {folder.name, f"{folder.name}.json"}
     assert not (web.folder.parent / "out.txt").exists() and not Path("/tmp/psp-out.txt").exists()
+
+
+@pytest.mark.parametrize("damage", ["missing", "flipped"])
+def test_a_damaged_model_of_the_cache_is_fetched_again(web: Web, model: Path, damage: str, caplog: Any) -> None:
+    address = web.put("fr.zip", members(model))
+    wanted = psp.load_model(address).encode(TEXTS)
+    (folder,) = [path for path in zipped.cache().iterdir() if path.is_dir()]
+    weights = folder / "model.safetensors"
+    if damage == "missing":
+        weights.unlink()
+    else:
+        data = bytearray(weights.read_bytes())
+        data[-5] ^= 1
+        weights.write_bytes(data)
+    assert (psp.load_model(address).encode(TEXTS) == wanted).all()
+    assert "it is fetched again" in caplog.text and weights.read_bytes() == (model / "model.safetensors").read_bytes()
+    # Without the web, what is there stays.
+    (folder / "sentencepiece.model").unlink()
+    (web.folder / "fr.zip").unlink()
+    with pytest.raises(DownloadError):
+        psp.load_model(address)
+    assert weights.is_file()
 
 
 def test_an_address_without_a_checksum(web: Web, model: Path) -> None:

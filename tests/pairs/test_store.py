@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import json
+import os
 import subprocess
 import sys
 
@@ -283,6 +284,9 @@ def test_a_flipped_bit_among_the_ids_is_found(store_path):
 def test_other_files_and_other_versions_are_refused(tmp_path, store_path):
     with pytest.raises(DataError, match="no such file"):
         Store(tmp_path / "nothing.h5")
+    os.mkfifo(tmp_path / "pipe.h5")
+    with pytest.raises(DataError, match=r"pipe.h5: is a pipe or a device"):
+        Store(tmp_path / "pipe.h5")
     (tmp_path / "text.h5").write_text("bread\n")
     with pytest.raises(DataError, match="not an HDF5 file"):
         Store(tmp_path / "text.h5")

@@ -154,6 +154,24 @@ def test_many_words_grow_the_lists(processor: sentencepiece.SentencePieceProcess
     assert cached(cache, texts) == expected
 
 
+def test_words_that_collide_are_not_compared_with_each_other(processor: sentencepiece.SentencePieceProcessor) -> None:
+    """Words that a stranger chose for their hashes, which all fall into 64 places of the table."""
+    letters = np.random.default_rng(1).integers(ord("a"), ord("z") + 1, (1 << 20, 8)).astype(np.uint64)
+    hashes = np.full(len(letters), word_cache._BASIS)
+    for letter in letters.T:
+        hashes = (hashes ^ letter) * word_cache._PRIME
+    slots = (hashes ^ (hashes >> np.uint64(29))) & np.uint64((1 << 15) - 1)
+    chosen = letters[slots < 64][:2000].astype(np.uint8)
+    texts = [chosen[number].tobytes().decode() for number in range(len(chosen))]
+    cache = WordCache(processor, lower_case=True)
+    expected = plain(processor, texts, True)
+    for start in range(0, len(texts), 500):  # the table grows, and its words are placed again
+        assert cached(cache, texts[start : start + 500]) == expected[start : start + 500]
+    for _ in range(3):
+        assert cached(cache, texts) == expected
+    assert np.diff(np.flatnonzero(np.append(cache._table, -1) < 0), prepend=-1).max() <= 64 + word_cache.PROBES + 1
+
+
 def test_threads_take_turns(processor: sentencepiece.SentencePieceProcessor) -> None:
     cache, failed = WordCache(processor, lower_case=True), []
     expected = {seed: [f"{seed} {number} car" for number in range(seed, seed + 300)] for seed in range(4)}

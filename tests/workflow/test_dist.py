@@ -13,6 +13,7 @@ import pytest
 from packaging.requirements import Requirement
 
 import psp
+from psp.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
@@ -62,10 +63,10 @@ def bare(built, tmp_path_factory):
     subprocess.run(install, check=True)
     environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
 
-    def run(program, *arguments, input=None, **variables):
+    def run(program, *arguments, input=None, cwd=folder, **variables):
         return subprocess.run(
             [folder / "venv/bin" / program, *arguments],
-            cwd=folder, env=environment | variables, capture_output=True, text=True, timeout=120, input=input,
+            cwd=cwd, env=environment | variables, capture_output=True, text=True, timeout=120, input=input,
         )  # fmt: skip
 
     return run
@@ -120,6 +121,57 @@ def test_two_sentences_by_the_demos_model(bare, finished):
 def test_every_command_has_its_help(bare, command):
     result = bare("psp", command, "--help")
     assert result.returncode == 0 and result.stdout.startswith(f"usage: psp {command}"), result.stderr
+
+
+#: What each command that needs no project does by the wheel alone: it works, or names the extra in one line.
+ALONE = {
+    "info {model}": None,
+    "embed {model} en.txt --out v.npy": None,
+    "embed {model} en.txt --out v.parquet": "parquet",
+    "embed hf://user/name en.txt --out w.npy": "hub",
+    "embed https://localhost:1/model.zip#sha256={zeros} en.txt --out w.npy": "data",
+    "score {model} pairs.tsv": None,
+    "search {model} en.txt fr.txt": "search",
+    "mine {model} en.txt fr.txt --out mined.tsv": "search",
+    "serve {model} --port 0": "serve",
+    "quantize {model} small --dtype int8": None,
+    "combine {model} {lstm} --out both": None,
+    "export sentence-transformers {model} st": None,
+    "export word2vec {model} words": None,
+    "export onnx {model} onnx": "export",
+    "export static-embedding {model} static": "export",
+    "push {model} user/name": "hub",
+    "import-checkpoint none.pt {model}/sentencepiece.model imported": "train",
+    "show {results}": None,
+    "show {results} --quoted": "data",
+    "report {results} --out page.html": "workflow",
+    "eval {model} --sts sts": "data",
+    "translate {model} en.txt": "translate",
+    "paraphrase {model} en.txt --encoder {model}": "translate",
+}
+
+
+@pytest.mark.parametrize("command", ALONE)
+def test_by_the_wheel_alone_a_command_works_or_names_the_extra(bare, command, tmp_path):
+    held = ROOT / "tests/held/fixtures"
+    (tmp_path / "en.txt").write_text("the cat\nthe dog\n")
+    (tmp_path / "fr.txt").write_text("le chat\nle chien\n")
+    (tmp_path / "pairs.tsv").write_text("the cat\tle chat\n")
+    (tmp_path / "none.pt").write_bytes(b"\x80\x02.")
+    (tmp_path / "sts").mkdir()
+    places = {"model": held / "subword", "lstm": held / "lstm", "results": held / "results", "zeros": "0" * 64}
+    result = bare("psp", *(word.format(**places) for word in command.split()), cwd=tmp_path)
+    if (extra := ALONE[command]) is None:
+        assert result.returncode == 0, result.stderr
+    else:
+        assert result.returncode == 1 and result.stderr.count("\n") == 1, result.stderr
+        assert f"pip install 'paraphrastic[{extra}]'" in result.stderr, result.stderr
+
+
+def test_the_page_lists_the_extras_that_commands_name():
+    page = (ROOT / "docs/guide/install.md").read_text(encoding="utf-8")
+    listed = set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE))
+    assert {*EXTRAS.values(), *ALONE.values()} - {None} <= listed
 
 
 def test_no_command_is_forgotten(bare):

@@ -65,7 +65,7 @@ MAY_REACH = {
     "translator_heldout": PAIRS,
     "translator": PAIRS
     | {"training", "training.objectives", "training.saving", "training.translator"}
-    | {"inference", "inference.translation"},  # its scores
+    | {"inference", "inference.translation", "models"},  # its scores
     "variants": EVALUATE | {"evaluation.speed"},
     "variant_curves": STREAM | {"report"},
     "curve": STREAM | {"report"},

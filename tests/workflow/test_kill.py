@@ -72,6 +72,9 @@ def test_a_killed_run_ends_with_the_same_bytes(copy_of_finished, finished, log, 
         else:
             process.kill()
     assert not (project.folder / "results/demo/eval.json").exists()
+    told = project.run("results/demo/eval.json", check=False)
+    advice = "a run here was killed: run `snakemake --unlock`, then the same command with --rerun-incomplete"
+    assert told.returncode and advice in told.output, told.output
     project.run("--unlock")
     project.run("--rerun-incomplete", "results/demo/eval.json")
     assert project.digests(*OUTPUTS) == finished.digests(*OUTPUTS)

@@ -97,6 +97,7 @@ class ModelConfig(TypedDict, total=False):
         dict[str, str], "prompts that encode(prompt_name=...) puts before each text, by name (default: none)"
     ]
     sentencepiece_sha256: Annotated[Sha256, "SHA-256 of sentencepiece.model in the same folder (format 1 only)"]
+    weights_sha256: Annotated[Sha256, "SHA-256 of model.safetensors in the same folder (not of transformers)"]
     recipe: Required[
         Annotated[str | None, "the config's recipe (psp, paper or code); null if the model was made without a config"]
     ]

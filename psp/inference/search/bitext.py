@@ -238,7 +238,7 @@ def mine_files(
 
     Sentences that the model reads as the same, such as copies and other spellings of one, count once: the first.
     Sentences without a known piece are skipped. Vectors and neighbours are files in ``<out>.work``; if the process is
-    killed, the next call with the same arguments goes on from there. ``margin``, ``choose``, ``threshold`` and
+    killed or fails, the next call with the same arguments goes on from there. ``margin``, ``choose``, ``threshold`` and
     ``memory`` may differ.
 
     Args:
@@ -257,7 +257,7 @@ def mine_files(
         ConfigError: ``memory`` does not suffice.
         PspError: faiss is not installed.
     """
-    library()  # fail before the work; so does opening the output
+    library()  # fail before the work
     room = DEFAULT_MEMORY if memory is None else spare(memory)
     files = LineFile(source), LineFile(target)
     job = {
@@ -271,7 +271,7 @@ def mine_files(
         "index": index,
         "effort": effort,
     }
-    with atomic_text(out) as stream, resumable(out, job) as work:
+    with resumable(out, job) as work, atomic_text(out) as stream:  # in this order: a full disk may fail its last write
         sides = [
             _vectors(model, file, np.dtype(dtype), work, name)
             for name, file in zip(("source", "target"), files, strict=True)

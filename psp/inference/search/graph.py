@@ -10,7 +10,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.inference.search.base import QUERIES, Found, Searcher
-from psp.inference.search.neighbours import BLOCK_BYTES, EXTRA, exact_cosines, joined, library
+from psp.inference.search.neighbours import BLOCK_BYTES, EXTRA, exact_cosines, joined, library, nearest
 from psp.inference.search.vectors import Rows, from_stored
 
 #: HNSW's M (the lowest level has twice as many links per row), efConstruction, and rows that train the 8-bit scale.
@@ -68,7 +68,11 @@ class Graph(Searcher):
             batch = np.ascontiguousarray(from_stored(stored, np.float32))
             _, numbers = self._index.search(batch, wanted, params=parameters)
             candidates = exact_cosines(stored, self.rows, numbers)
-            parts.append(Found(candidates.cosines[:, :k], candidates.numbers[:, :k]))
+            found = Found(candidates.cosines[:, :k], candidates.numbers[:, :k])
+            # Links among many equal rows lead nowhere else, and 69 of 200 were found.
+            if len(short := np.flatnonzero((found.numbers < 0).any(axis=1))):
+                found.cosines[short], found.numbers[short] = nearest(stored[short], self.rows, k)
+            parts.append(found)
             if progress is not None:
                 progress.add(len(batch))
         return joined(parts, k)

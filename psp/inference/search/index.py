@@ -23,19 +23,21 @@ import numpy as np
 
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
-from psp.core.files import read_json, sha256, write_json
+from psp.core.files import open_regular, read_json, sha256, write_json
 from psp.inference.search import INDEXES
 from psp.inference.search.base import Searcher
 from psp.inference.search.kinds import SEARCHERS
 from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import ReleasedRows, release, resumable, save_blocks, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
+from psp.inference.streaming.vectorfile import check_rows
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
 FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES = "index.json", "vectors.bin", "lines.npy"
 #: Number of lines on which given vectors are compared with the model's, and the lowest cosine allowed (int8: 0.999).
+#: Whether bits have changed since psp embed wrote them, their SHA-256 tells.
 SAMPLE, CLOSE = 64, 0.98
 
 
@@ -82,8 +84,8 @@ class Index:
             vectors: a .npy file with the model's vectors of the corpus; None to compute them.
             dtype: in which they are stored: float32, float16 or int8.
             kind: one of :data:`psp.inference.search.INDEXES`; "ivf" needs a folder.
-            folder: save the index there; its rows are then not in memory. If the process is killed, the next call with
-                the same arguments goes on from what is in ``<folder>.work``.
+            folder: save the index there; its rows are then not in memory. If the process is killed or fails, the
+                next call with the same arguments goes on from what is in ``<folder>.work``.
 
         Raises:
             DataError: a line is not UTF-8, no line has a known piece, ``vectors`` do not match, or ``folder`` already
@@ -112,23 +114,24 @@ class Index:
             "approximate": kind if INDEXES[kind].approximate else None,
         }
         with resumable(folder, description | {"vectors": vectors and str(vectors.absolute())}) as work:
-            rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)
             made = work / "index"
-            shutil.rmtree(made, ignore_errors=True)  # a killed process's
-            made.mkdir()
-            prepared = searcher.prepare(ReleasedRows(rows), work, "corpus")
-            vectors_file = prepared.rows_file or work / "corpus.vectors"
-            order = np.arange(len(lines)) if prepared.numbers is None else prepared.numbers
-            sums = {VECTORS: sha256(vectors_file)}
-            if searcher.FILE:
-                prepared.save(made / searcher.FILE)
-                sums[searcher.FILE] = sha256(made / searcher.FILE)
-            numbers = ReleasedRows(lines)
-            blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
-            save_blocks(made / LINES, len(order), blocks_of_lines)
-            sums[LINES] = sha256(made / LINES)
-            write_json(made / DESCRIPTION, description | {"rows": len(order), "sha256": sums})
-            vectors_file.rename(made / VECTORS)
+            if not (made / VECTORS).exists():  # moved there last, when all else is done
+                rows, lines = write_vectors(work, "corpus", model.dim, stored, corpus, blocks)
+                shutil.rmtree(made, ignore_errors=True)  # a killed process's
+                made.mkdir()
+                prepared = searcher.prepare(ReleasedRows(rows), work, "corpus")
+                vectors_file = prepared.rows_file or work / "corpus.vectors"
+                order = np.arange(len(lines)) if prepared.numbers is None else prepared.numbers
+                sums = {VECTORS: sha256(vectors_file)}
+                if searcher.FILE:
+                    prepared.save(made / searcher.FILE)
+                    sums[searcher.FILE] = sha256(made / searcher.FILE)
+                numbers = ReleasedRows(lines)
+                blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
+                save_blocks(made / LINES, len(order), blocks_of_lines)
+                sums[LINES] = sha256(made / LINES)
+                write_json(made / DESCRIPTION, description | {"rows": len(order), "sha256": sums})
+                vectors_file.rename(made / VECTORS)
             made.rename(folder)
         return cls.load(folder, model, corpus)
 
@@ -220,7 +223,8 @@ def _within(lines: np.ndarray, count: int) -> bool:
 def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Iterator[IndexBlock]]:
     """Like :func:`psp.inference.search.vectors.embedded`, with vectors from a file."""
     try:
-        table = np.load(path, mmap_mode="r", allow_pickle=False)
+        with open_regular(path):
+            table = np.load(path, mmap_mode="r", allow_pickle=False)
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror or error}", path) from None
     except ARRAY_DAMAGE:
@@ -233,17 +237,21 @@ def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Ite
             f"and the model {model.dim} dimensions; make it again with psp embed",
             path,
         )
+    check_rows(path, table)
     sample = np.unique(np.linspace(0, len(corpus) - 1, SAMPLE).astype(np.int64))
     expected, kept = embed(model, [corpus[line] for line in sample.tolist()])
     directions, there = unit(table[sample[kept]])
     if len(there) < len(kept) or (np.einsum("ij,ij->i", expected, directions) < CLOSE).any():
         raise DataError(f"does not hold this model's vectors of {corpus.path}; make it again with psp embed", path)
-    return partial(_rows_of, table, model, corpus)
+    return partial(_rows_of, table, path, model, corpus)
 
 
-def _rows_of(table: np.ndarray, model: TextModel, corpus: LineFile, first: int) -> Iterator[IndexBlock]:
+def _rows_of(table: np.ndarray, path: Path, model: TextModel, corpus: LineFile, first: int) -> Iterator[IndexBlock]:
     for texts in corpus.chunks(CHUNK, first):
-        rows, kept = unit(table[first : first + len(texts)])
+        read = table[first : first + len(texts)]
+        if len(bad := np.flatnonzero(~np.isfinite(read).all(axis=1))):
+            raise DataError(f"row {first + bad[0]:,} is not finite; make it again with psp embed", path)
+        rows, kept = unit(read)
         both = model.understood(texts)[kept]
         yield IndexBlock(rows[both], kept[both] + first, len(texts))
         first += len(texts)

@@ -129,7 +129,9 @@ def release(rows: Rows) -> None:
 
 @contextlib.contextmanager
 def resumable(out: Path, job: dict[str, Any]) -> Iterator[Path]:
-    """Yield the folder ``<out>.work``; that of a killed process is gone on with. An error removes it, as does success.
+    """Yield the folder ``<out>.work``; that of a process that was killed or failed is gone on with.
+
+    Success removes it. An error leaves it if it holds vectors, which may have taken hours.
 
     Args:
         out: what is made.
@@ -153,21 +155,30 @@ def resumable(out: Path, job: dict[str, Any]) -> Iterator[Path]:
             changed = [name for name, value in job.items() if not isinstance(begun, dict) or begun.get(name) != value]
             if changed:
                 raise DataError(
-                    f"a killed run left this with another {' and '.join(changed)}; give the same again to go on, or "
-                    "remove the folder",
+                    f"an unfinished run left this with another {' and '.join(changed)}; give the same again to go on, "
+                    "or remove the folder",
                     folder,
                 )
-            log.info("going on with what a killed run left in %s", folder)
+            log.info("going on with what an unfinished run left in %s", folder)
         else:
             write_json(folder / JOB, job)
         try:
             yield folder
-        except OSError as error:
-            shutil.rmtree(folder)
-            raise DataError(f"cannot be written: {error.strerror}; free space or choose another place", out) from error
-        except Exception:
-            shutil.rmtree(folder)
-            raise
+        except Exception as error:
+            # A whole block at least, and not of blank lines alone.
+            kept = all(any(path.stat().st_size for path in folder.rglob(name)) for name in ("*.done", "*vectors*"))
+            if not kept:
+                shutil.rmtree(folder)
+            if not isinstance(error, OSError):
+                if kept:
+                    log.warning("what was done is kept in %s: the same command goes on from there", folder)
+                raise
+            advice = (
+                f"what was done is kept in {folder}; free space and give the same command again"
+                if kept
+                else ("free space or choose another place")
+            )
+            raise DataError(f"cannot be written: {error.strerror or error}; {advice}", out) from error
         shutil.rmtree(folder)
 
 

@@ -14,6 +14,7 @@ import numpy as np
 from psp.inference.search import CHOICES, bitext
 from psp.inference.search.neighbours import nearest
 from psp.inference.search.vectors import embed, readings
+from psp.models.interface import checked_texts
 from psp.models.model import load_model
 from psp.models.text_model import TextModel
 
@@ -52,13 +53,14 @@ def search(
         model knows no piece.
 
     Raises:
+        TypeError: ``texts`` or ``queries`` is not a list of str.
         ValueError: ``k`` is below 1.
         PspError: faiss is not installed (the extra ``search``).
         DataError: there is no model in the folder.
     """
     if k < 1:
         raise ValueError(f"k is {k}; write 1 or more")
-    loaded = _loaded(model)
+    texts, queries, loaded = checked_texts(texts), checked_texts(queries), _loaded(model)
     (rows, places), (vectors, asked) = embed(loaded, texts), embed(loaded, queries)
     hits: list[list[TextHit]] = [[] for _ in queries]
     for query, cosines, numbers in zip(asked.tolist(), *nearest(vectors, rows, k), strict=True):
@@ -94,6 +96,7 @@ def mine(
         The pairs, largest margin first.
 
     Raises:
+        TypeError: ``source`` or ``target`` is not a list of str.
         ValueError: ``margin`` or ``pairs`` is none of these, or ``k`` is below 1.
         PspError: faiss is not installed (the extra ``search``).
         DataError: there is no model in the folder.
@@ -103,7 +106,7 @@ def mine(
             raise ValueError(f"{name} is {value!r}; write one of {', '.join(known)}")
     if k < 1:
         raise ValueError(f"k is {k}; write 1 or more")
-    loaded = _loaded(model)
+    source, target, loaded = checked_texts(source), checked_texts(target), _loaded(model)
     least = bitext.THRESHOLDS[margin] if threshold is None else threshold
     sides = [_distinct(loaded, texts) for texts in (source, target)]
     mined = bitext.mine(sides[0][0], sides[1][0], k=k, margin=margin, choose=pairs, threshold=least)

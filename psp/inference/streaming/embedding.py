@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -18,6 +19,8 @@ _VECTOR_BYTES = 8 << 20  # float32 vectors of a chunk
 _MOST_ROWS = 8192
 _TOO_LARGE = 65520  # rounds to infinity in float16
 _SCORE_BYTES = len("\t-1.0000\n")
+#: The end of a line that had CR LF.
+_BEFORE_SCORE = re.compile(rb"\r(\t[^\t\n]*)\n")
 _NOT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"\t\n")
 
 
@@ -64,7 +67,7 @@ class Embed:
 
 
 class PairScore:
-    """Appends the cosine of the first two columns to each line.
+    r"""Appends the cosine of the first two columns to each line. One that ends in ``\r\n`` still does so.
 
     Args:
         model: the model.
@@ -93,6 +96,8 @@ class PairScore:
                 pairs.append((left, rest.partition("\t")[0]))
         scores = self._model.score_raw_text(pairs)
         made = "".join([f"{line}\t{score:.4f}\n" for line, score in zip(lines, scores, strict=True)]).encode()
+        if b"\r" in made:
+            made = _BEFORE_SCORE.sub(rb"\1\r\n", made)
         if len(made) > len(room):
             return made, error
         room[: len(made)] = made

@@ -1,7 +1,8 @@
 """Write files of vectors row by row, in constant memory.
 
 - npy: for ``numpy.load``, also with ``mmap_mode="r"``. Since the number of rows is known last, zeros, which no
-  reader accepts, take the header's place until the end.
+  reader accepts, take the header's place until the end. ``x.npy.json`` has the SHA-256 of the rows, by which
+  :func:`check_rows` finds a changed bit.
 - parquet: columns ``text`` (string) and ``vector`` (a fixed-size list).
 - raw: only the numbers, row by row, little-endian.
 """
@@ -9,16 +10,18 @@
 from __future__ import annotations
 
 import contextlib
+import hashlib
 import os
 import stat
 from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import IO, Any, Protocol
 
 import numpy as np
 
 from psp.core.errors import ConfigError, DataError, from_extra
-from psp.core.files import atomic
+from psp.core.files import atomic, read_json, write_json
 
 #: The format implied by a file's suffix, and for raw numbers their dtype.
 _SUFFIXES = {
@@ -29,6 +32,9 @@ _SUFFIXES = {
 }
 STDOUT = "-"
 
+KIND = "psp-vectors"
+#: Rows hashed at a time.
+_HASHED = 8192
 _HEADER = 128  # bytes, as NumPy writes; must be a multiple of 64
 _GROUP_BYTES = 64 << 20  # size of a parquet row group, which is held in memory
 _CACHE_BYTES = 64 << 20
@@ -84,7 +90,11 @@ def vector_file(out: str, form: str, dim: int, dtype: str) -> Iterator[Writer]:
         with _device(path) as file:
             yield _Raw(file)
         return
-    make = {"npy": _npy, "parquet": _parquet, "raw": _raw}[form]
+    if form == "npy":
+        with _npy_file(path, dim, dtype) as writer:
+            yield writer
+        return
+    make = {"parquet": _parquet, "raw": _raw}[form]
     if form == "parquet":
         _pyarrow()  # fail before creating a folder
     with atomic(path) as temporary, make(temporary, dim, dtype) as writer:
@@ -142,14 +152,60 @@ def _raw(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
         yield _Raw(file, _Cache(file))
 
 
+class _Npy(_Raw):
+    """Hashes rows in a thread, while the next ones are embedded: a second per GB."""
+
+    def __init__(self, file: IO[bytes], cache: _Cache, hashing: ThreadPoolExecutor) -> None:
+        super().__init__(file, cache)
+        self._hashing, self._digest = hashing, hashlib.sha256()
+        self._pending: Future[Any] = hashing.submit(bytes)
+
+    def write(self, vectors: memoryview, text: bytes) -> None:
+        self._pending.result()
+        self._pending = self._hashing.submit(self._digest.update, bytes(vectors))  # the next chunk reuses the buffer
+        super().write(vectors, text)
+
+    def sha256(self) -> str:
+        """The SHA-256 of all rows."""
+        self._pending.result()
+        return self._digest.hexdigest()
+
+
 @contextlib.contextmanager
-def _npy(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
-    with path.open("wb") as file:
+def _npy_file(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
+    with atomic(path) as temporary, temporary.open("wb") as file, ThreadPoolExecutor(1) as hashing:
         file.write(bytes(_HEADER))
-        writer = _Raw(file, _Cache(file))
+        writer = _Npy(file, _Cache(file), hashing)
         yield writer
+        rows = writer.written // (dim * np.dtype(dtype).itemsize)
         file.seek(0)
-        write_npy_header(file, writer.written // (dim * np.dtype(dtype).itemsize), dim, dtype)
+        write_npy_header(file, rows, dim, dtype)
+        _record(path).unlink(missing_ok=True)  # of an older file
+    about = {"format": 1, "kind": KIND, "rows": rows, "dim": dim, "dtype": dtype, "sha256": writer.sha256()}
+    write_json(_record(path), about)
+
+
+def _record(path: Path) -> Path:
+    return path.with_name(f"{path.name}.json")
+
+
+def check_rows(path: Path, table: np.ndarray) -> None:
+    """Check the rows of a .npy file by the SHA-256 that ``psp embed`` wrote beside it, if that is still there.
+
+    Args:
+        path: the file.
+        table: its rows, memory-mapped.
+
+    Raises:
+        DataError: they are others.
+    """
+    if not _record(path).exists():
+        return
+    about, digest = read_json(_record(path)), hashlib.sha256()
+    for start in range(0, len(table), _HASHED):
+        digest.update(np.ascontiguousarray(table[start : start + _HASHED]).data)
+    if not isinstance(about, dict) or about.get("kind") != KIND or about.get("sha256") != digest.hexdigest():
+        raise DataError(f"not the rows that {_record(path).name} records; make both again with psp embed", path)
 
 
 def write_npy_header(file: IO[bytes], rows: int, dim: int, dtype: str) -> None:

@@ -27,7 +27,7 @@ from psp.core.progress import Progress
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
 from psp.models.registry import TextEncoder
 from psp.models.similarity import text_cosines
-from psp.text.lines import read_lines
+from psp.text.lines import raw_lines, read_lines
 
 if TYPE_CHECKING:
     from psp.core.schemas.pairs import BacktranslateReport
@@ -133,7 +133,7 @@ def _digest(value: Any) -> str:
 def _lines(path: Path) -> int:
     try:
         with path.open("rb") as file:
-            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+            return sum(1 for _ in raw_lines(file, path))
     except OSError as error:
         raise DataError(f"cannot be read: {error.strerror}", path) from None
 

@@ -57,6 +57,7 @@ class Translator(ABC):
         Raises:
             TranslatorError: the translator failed; its ``place`` says on which text.
             ConfigError: it cannot give that many.
+            TypeError: ``texts`` is not a list of str.
         """
 
     @property

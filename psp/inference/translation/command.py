@@ -6,19 +6,25 @@ import collections
 import contextlib
 import math
 import os
+import select
 import signal
 import subprocess
 import threading
+import time
 from collections.abc import Sequence
 from typing import IO, Any
 
 from psp.core.errors import ConfigError
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
+from psp.inference.translation.settings import COMMAND
+from psp.models.interface import checked_texts
 
 #: Characters of a line, or of a command's stderr, in an error.
 SHOWN = 200
 #: A command may write this many times its input, plus this many bytes.
 LONGER, ROOM = 100, 1 << 20
+#: Seconds without output in which a child that a finished command left behind may still write.
+GRACE = 5
 
 
 def _write(pipe: IO[bytes], data: bytes) -> None:
@@ -38,10 +44,11 @@ class CommandTranslator(Translator):
     Args:
         command: for the shell.
         scores: whether it writes ``translation \\t score``.
+        timeout: seconds without output after which it is ended.
     """
 
-    def __init__(self, command: str, *, scores: bool = False) -> None:
-        self.command, self.scores = command, scores
+    def __init__(self, command: str, *, scores: bool = False, timeout: float = COMMAND["timeout"].default) -> None:
+        self.command, self.scores, self.timeout = command, scores, timeout
 
     @property
     def identity(self) -> dict[str, Any]:
@@ -51,6 +58,7 @@ class CommandTranslator(Translator):
     def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
         if n != 1:
             raise ConfigError(f"a command gives one translation per line, not {n}")
+        texts = checked_texts(texts)
         if not texts:
             return []
         for place, text in enumerate(texts):
@@ -73,7 +81,7 @@ class CommandTranslator(Translator):
         """Run the command; return its status, its output, and the last lines of its stderr.
 
         Raises:
-            TranslatorError: it writes much more than translations of its input.
+            TranslatorError: it writes much more than translations of its input, or nothing for too long.
         """
         most = LONGER * len(asked) + ROOM
         process = subprocess.Popen(
@@ -91,19 +99,36 @@ class CommandTranslator(Translator):
         ]
         for thread in threads:
             thread.start()
+        output, written, heard = process.stdout.fileno(), bytearray(), time.monotonic()
+        ready = select.poll()
+        ready.register(output)
         try:
-            written = process.stdout.read(most + 1)
-            if len(written) > most:
-                raise TranslatorError(f"`{self.command}` writes more than {most:,} bytes for {len(asked):,}", 0)
+            while True:
+                ended = process.poll() is not None
+                if ready.poll(1000):
+                    block = os.read(output, 1 << 16)
+                    if not block and ended:
+                        break
+                    written += block
+                    heard = time.monotonic() if block else heard
+                    time.sleep(0 if block else 0.1)  # it has closed its output, and goes on
+                if len(written) > most:
+                    raise TranslatorError(f"`{self.command}` writes more than {most:,} bytes for {len(asked):,}", 0)
+                quiet = time.monotonic() - heard
+                if ended and quiet > GRACE:  # a child of it holds its output open
+                    break
+                if not ended and quiet > self.timeout:
+                    place = min(written.count(b"\n"), asked.count(b"\n") - 1)
+                    raise TranslatorError(f"`{self.command}` wrote nothing for {self.timeout:g} s (`timeout`)", place)
             status = process.wait()
         finally:
-            if process.poll() is None:
+            with contextlib.suppress(ProcessLookupError):  # also what it has left behind
                 os.killpg(process.pid, signal.SIGKILL)
-                process.wait()
+            process.wait()
             process.stdout.close()
         for thread in threads:
             thread.join(5)
-        return status, written, b"".join(last).decode(errors="replace").strip().splitlines()
+        return status, bytes(written), b"".join(last).decode(errors="replace").strip().splitlines()
 
     def _hypothesis(self, row: bytes, text: str, place: int) -> Hypothesis:
         try:

@@ -11,6 +11,7 @@ from typing import Any
 from psp.core.errors import ConfigError, DataError, from_extra
 from psp.core.files import sha256
 from psp.inference.translation.base import Hypothesis, Translator, limit
+from psp.models.interface import checked_texts
 from psp.text.sentencepiece import load_sentencepiece
 
 #: Names of sentencepiece models in a model's folder: of its sources, and of its translations.
@@ -101,7 +102,7 @@ class Ctranslate2Translator(Translator):
                     continue
                 try:
                     body = path.read_text("utf-8")
-                    return set(json.loads(body) if ending == "json" else body.splitlines())
+                    return set(json.loads(body) if ending == "json" else body.split("\n"))
                 except (ValueError, TypeError, OSError) as error:
                     raise DataError(f"cannot be read: {error}", path) from None
         raise DataError(f"has no {side}_vocabulary.json, nor shared_vocabulary.json", self.folder)
@@ -117,7 +118,7 @@ class Ctranslate2Translator(Translator):
         return {"kind": "ctranslate2", "settings": own, "files": files}
 
     def translate(self, texts: Sequence[str], *, n: int = 1) -> list[list[Hypothesis]]:
-        settings = self.settings
+        texts, settings = checked_texts(texts), self.settings
         if n < 1:
             raise ConfigError(f"{n} translations of each text; ask for at least one")
         if not settings["sampling"] and n > settings["beam"]:
@@ -125,7 +126,7 @@ class Ctranslate2Translator(Translator):
         if settings["sampling"]:
             # A worker takes the seed when it begins, so that a call's draws do not depend on earlier ones.
             self._model = self._load()
-        rows = [list(row) for row in self._source.encode(list(texts), out_type=str)]
+        rows = [list(row) for row in self._source.encode(texts, out_type=str)]
         for place, row in enumerate(rows):
             if len(row) > settings["max_tokens"]:
                 rows[place], self.cut = row[: settings["max_tokens"]], self.cut + 1

@@ -45,7 +45,9 @@ def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = 
     """
     if kind_of(entry, where) == "command":
         settings = filled(COMMAND, entry, where)
-        return CommandTranslator(settings["command"], scores=settings["scores"] == "column")
+        return CommandTranslator(
+            settings["command"], scores=settings["scores"] == "column", timeout=settings["timeout"]
+        )
     settings = filled(CTRANSLATE2, entry, where)
     return Ctranslate2Translator(Path(settings["ctranslate2"]).expanduser(), settings, threads=threads)
 

@@ -57,6 +57,9 @@ COMMAND: Mapping[str, Setting] = {
         ["none", "column"],
         help="column: it writes `translation \\t score`, the log-probability divided by the number of subwords",
     ),
+    "timeout": number(
+        3600, above=0, inert=True, help="seconds without output after which it is ended; it gets 10,000 lines at a time"
+    ),
 }
 
 BACKTRANSLATE = Section(

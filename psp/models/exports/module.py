@@ -21,6 +21,7 @@ from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import rows
 from psp.models.exports.sentence_transformers import is_subword_mean, save, save_whole
 from psp.models.folder import OURS
+from psp.models.interface import checked_texts
 from psp.models.kinds import load
 from psp.models.lstm import BOTH, CONCAT, MAX, Direction, Lstm
 from psp.models.static import StaticModel
@@ -92,7 +93,7 @@ class SubwordMean(_Module):
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, torch.Tensor]:
         """Turn texts into flat ids and the offset at which each text begins, both int64."""
-        return _features(self.model, [prompt + text for text in inputs] if prompt else inputs)
+        return _features(self.model, [prompt + text for text in checked_texts(inputs)] if prompt else inputs)
 
     def forward(self, features: dict[str, torch.Tensor], **kwargs: Any) -> dict[str, torch.Tensor]:
         """Turn ids into ``sentence_embedding``, float32 (n, dim); zeros for a text without ids."""
@@ -122,7 +123,7 @@ class PspModel(_Module):
 
         These are ``input_ids`` and ``offsets`` of the first part, ``input_ids_1`` and ``offsets_1`` of the next.
         """
-        texts = [prompt + text for text in inputs] if prompt else inputs
+        texts = [prompt + text for text in checked_texts(inputs)] if prompt else inputs
         features: dict[str, torch.Tensor] = {}
         for end, part in zip(self._ends(), parts_of(self.model), strict=True):
             features |= {f"{name}{end}": tensor for name, tensor in _features(part, texts).items()}

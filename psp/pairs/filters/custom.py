@@ -82,7 +82,7 @@ class CustomFilter(Filter):
             for spec, keep in self._functions:
                 try:
                     verdict = keep(source, target)
-                except Exception as error:
+                except (Exception, SystemExit) as error:  # sys.exit(0) would pass for success
                     message = f"filters.custom: {spec} raised {type(error).__name__}: {error}; fix it or leave it out"
                     raise RowError(" ".join(message.split()), row) from error
                 if verdict is not True and (reason := self._reason(spec, verdict, row)) is not None:
@@ -123,7 +123,7 @@ def load(spec: str) -> Function:
         _find(spec, module_name)
         try:
             target: Any = importlib.import_module(module_name)
-        except Exception as error:  # the user's module may do anything on import
+        except (Exception, SystemExit) as error:  # the user's module may do anything on import
             raise ConfigError(
                 f"filters.custom: {spec}: importing {module_name} raised {type(error).__name__}: {error}; fix it"
             ) from error

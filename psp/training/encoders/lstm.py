@@ -26,7 +26,7 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.core.machine import multiplies_bfloat16
+from psp.core.machine import in_bfloat16
 from psp.models.folder import save_model
 from psp.models.lstm import AVERAGE, BOTH, CONCAT, MAX, Direction, Lstm
 from psp.models.lstm_torch import has_bfloat16
@@ -39,7 +39,6 @@ from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser, RowO
 
 log = logging.getLogger(__name__)
 
-BFLOAT16 = "bfloat16"
 #: Sentences of similar length that are padded to one length and read together.
 CHUNK = 128
 
@@ -52,10 +51,8 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
         train: the keys of the block ``train``.
         own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.lstm_settings.LstmSettings`).
     """
-    if own["precision"] == BFLOAT16 and not has_bfloat16(table.device.type):
+    if own["precision"] == "bfloat16" and not has_bfloat16(table.device.type):
         log.warning("lstm.precision is bfloat16, for which torch has no LSTM on this processor: it computes in float32")
-    elif own["precision"] == BFLOAT16 and table.device.type == "cpu" and multiplies_bfloat16() is False:
-        log.warning("lstm.precision is bfloat16, but this processor has no bfloat16 multiplication: float32 is faster")
     encoder = LstmEncoder(table, own, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
     adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
     embeddings = adam([encoder.table], lr=train["learning_rate"])
@@ -83,7 +80,8 @@ class LstmEncoder(torch.nn.Module):
         dim = table.shape[1]
         width = own["width"] or dim
         self._combine, self._pooling, self._scramble = own["combine"], own["pooling"], own["scramble"]
-        self._reduced = own["precision"] == BFLOAT16 and has_bfloat16(table.device.type)
+        device = table.device.type
+        self._reduced = has_bfloat16(device) and in_bfloat16(own["precision"], device, "lstm.precision")
         self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read: BeforeRead = lambda table, rows: None
         directions = [torch.nn.LSTM(dim, width, batch_first=True) for _ in range(2 if own["kind"] == BOTH else 1)]

@@ -48,7 +48,8 @@ def infonce_objective(
             extra negatives of pair i.
         group: the processes that share the mini-batch, which is theirs in the order of their ranks. Each computes the
             whole matrix, and the gradient of its own vectors.
-        reduced: compute the products in bfloat16, with sums in float32; None = where the hardware does so.
+        reduced: compute the products in bfloat16, with sums in float32; None = on processors that multiply it, and on
+            a GPU under autocast (``precision: mixed``).
         extra: k and l, of this process; None = no process has any.
 
     Returns:
@@ -58,7 +59,10 @@ def infonce_objective(
 
 
 def _reduced(vectors: Tensor, wanted: bool | None) -> bool:
-    return vectors.device.type == "cuda" or reduced_precision(vectors.device) if wanted is None else wanted
+    if wanted is not None:
+        return wanted
+    kind = vectors.device.type
+    return torch.is_autocast_enabled(kind) if kind == "cuda" else reduced_precision(vectors.device)
 
 
 #: Multiplications in a matrix product from which bfloat16 is worth its conversions.

@@ -145,7 +145,7 @@ def divergence_objective(vectors: Tensor, cosines: Tensor, scale: float, reduced
         vectors: the student's, shape (n, dim).
         cosines: the teacher's, shape (n, n).
         scale: of the cosines, before the softmax.
-        reduced: compute the products in bfloat16, with sums in float32; None = where the hardware does so.
+        reduced: as of :func:`psp.training.losses.infonce.infonce`.
     """
     return _Divergence.apply(vectors, cosines, scale, _reduced(vectors, reduced))
 

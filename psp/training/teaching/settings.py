@@ -52,10 +52,10 @@ class TeacherSettings(CheckedSettings):
     )
     precision: str = field.choice(
         "float32",
-        ["float32", "bfloat16"],
-        recipes={"distilled": "bfloat16"},
-        help="bfloat16: encoders in torch compute in it, faster on hardware with bfloat16 instructions; no effect "
-        "on others",
+        ["float32", "bfloat16", "auto"],
+        recipes={"distilled": "auto"},
+        help="bfloat16: encoders in torch compute in it; auto: on hardware with bfloat16 instructions, where it is "
+        "faster; no effect on others",
     )
     centred: bool | None = field.boolean(
         None,

@@ -29,6 +29,7 @@ import xxhash
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, sha256, write_json
+from psp.core.machine import in_bfloat16
 from psp.core.progress import Progress
 from psp.inference.search.neighbours import library, nearest
 from psp.models import similarity
@@ -170,7 +171,13 @@ class _Blocks:
 
     def __init__(self, encoder: TextEncoder, identity: str, settings: TeacherSettings, folder: Path) -> None:
         self._encoder, self._settings, self._folder = encoder, settings, folder
-        self._key = f"{identity} {settings.precision}".encode()
+        self._device, self._low = "cpu", False
+        if settings.precision != "float32":
+            import torch
+
+            self._device = "cuda" if torch.cuda.is_available() else "cpu"
+            self._low = in_bfloat16(settings.precision, self._device, "teacher.precision")
+        self._key = f"{identity} {'bfloat16' if self._low else 'float32'}".encode()
 
     def __call__(self, sentences: Sequence[str]) -> Vectors:
         path = self._folder / f"{self._digest(sentences)}.npy"
@@ -206,11 +213,11 @@ class _Blocks:
         return digest.hexdigest()[:40]
 
     def _precision(self) -> contextlib.AbstractContextManager[Any]:
-        if self._settings.precision == "float32":
+        if not self._low:
             return contextlib.nullcontext()
         import torch
 
-        return torch.autocast("cuda" if torch.cuda.is_available() else "cpu", torch.bfloat16)
+        return torch.autocast(self._device, torch.bfloat16)
 
 
 def _sides(pairs: Path, wanted: Flags, of_text: Flags) -> Iterator[tuple[list[list[str]], Flags, Flags]]:

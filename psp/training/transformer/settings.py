@@ -89,9 +89,10 @@ class TransformerSettings(CheckedSettings):
     )
     precision: str = field.choice(
         "float32",
-        ["float32", "bfloat16"],
-        recipes={"dadas": "bfloat16"},  # mixed precision; the paper's is float16, on a GPU
-        help="bfloat16: compute products in it, faster on hardware with bfloat16 instructions; weights stay float32",
+        ["float32", "bfloat16", "auto"],
+        recipes={"dadas": "auto"},  # mixed precision; the paper's is float16, on a GPU
+        help="bfloat16: compute products in it, while weights stay float32; auto: on hardware with bfloat16 "
+        "instructions, where it is faster",
     )
     device: str = field.text(
         "auto",

@@ -38,6 +38,7 @@ from transformers.trainer_callback import PrinterCallback
 
 from psp.core.errors import PspError
 from psp.core.files import atomic_text, write_json
+from psp.core.machine import in_bfloat16
 from psp.core.progress import Progress
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
@@ -111,7 +112,7 @@ def score(model: SentenceTransformer, settings: TransformerSettings, development
     """The development score of a model, which stays in the mode (training or not) that it was in."""
     training = model.training
     model.eval()
-    bfloat16 = settings.precision == "bfloat16"
+    bfloat16 = in_bfloat16(settings.precision, model.device.type, "transformer.precision")
     embed = functools.partial(
         model.encode, batch_size=settings.batch_size, show_progress_bar=False, convert_to_numpy=True
     )
@@ -250,7 +251,7 @@ def run(
         lr_scheduler_type="linear",
         # A text that occurs twice in a mini-batch would be its own negative; a teacher's vector has no negatives.
         batch_sampler=BatchSamplers.NO_DUPLICATES if targets is None else BatchSamplers.BATCH_SAMPLER,
-        bf16=settings.precision == "bfloat16",
+        bf16=in_bfloat16(settings.precision, "cpu" if cpu else "cuda", "transformer.precision"),
         use_cpu=cpu,
         dataloader_pin_memory=not cpu,
         seed=seed,

@@ -44,10 +44,10 @@ class TranslatorSettings(CheckedSettings):
         0.1, at_least=0, below=1, help="share of a target's probability that is spread evenly over all pieces"
     )
     precision: str = field.choice(
-        "bfloat16",
-        ["bfloat16", "float32"],
-        help="bfloat16: compute products in it, faster on hardware with bfloat16 instructions; weights stay "
-        "float32. Processors without them (avx512_bf16 or amx_bf16 in /proc/cpuinfo) are faster with float32",
+        "auto",
+        ["auto", "bfloat16", "float32"],
+        help="bfloat16: compute products in it, while weights stay float32; auto: on hardware with bfloat16 "
+        "instructions (avx512_bf16 or amx_bf16 in /proc/cpuinfo), without which it takes 17 times as long as float32",
     )
     max_tokens: int = field.integer(
         128,

@@ -21,6 +21,7 @@ import torch
 from torch import Tensor
 
 from psp.core.errors import PspError
+from psp.core.machine import in_bfloat16
 from psp.core.progress import Progress
 from psp.inference.translation.base import limit
 from psp.training.hashing import mix
@@ -98,6 +99,7 @@ class TranslatorTrainer:
         self.checkpoints, self.target_language = checkpoints, target_language
         self.flat = Flat(network)
         self.device = self.flat.weights.device
+        self._low = in_bfloat16(settings.precision, self.device.type, "precision")
         weights = self.flat.weights
         self.tensors = {
             "weights": weights,
@@ -201,7 +203,7 @@ class TranslatorTrainer:
         self.network.train()
         batches = [make_batch(self.pairs, chosen, self.device) for chosen in rows]
         tokens = sum(len(batch.wanted) for batch in batches)
-        low = settings.precision == "bfloat16"
+        low = self._low
         flat.gradients.zero_()
         loss = 0.0
         for batch in batches:

@@ -21,6 +21,7 @@ from psp.core.errors import DataError
 from psp.inference.search.index import Index
 from psp.inference.search.neighbours import use_threads
 from psp.inference.search.vectors import embed
+from psp.inference.streaming.vectorfile import vector_file
 from psp.models.folder import save_model
 from psp.models.model import Model
 from psp.text.lines import LineFile
@@ -88,6 +89,12 @@ def test_copies_come_in_the_order_of_their_lines_and_blank_lines_never(model, co
     hits = Index.build(model, corpus).search([SENTENCES[3]], 10_000)[0]
     assert [hit.line for hit in hits[:3]] == [4, 154, 157]
     assert len(hits) == 157 - 3 and {151, 153, 156}.isdisjoint(hit.line for hit in hits)
+
+
+def test_a_graph_finds_all_of_many_copies(model, tmp_path):
+    (tmp_path / "corpus.txt").write_text("the cat eats bread\n" * 200)
+    index = Index.build(model, LineFile(tmp_path / "corpus.txt"), kind="hnsw")
+    assert [hit.line for hit in index.search(["the cat"], 1000)[0]] == list(range(1, 201))
 
 
 @given(texts=st.lists(odd_text, min_size=1, max_size=30))
@@ -184,6 +191,12 @@ def test_a_damaged_index_is_refused(model, corpus, tmp_path):
         (bad / file).unlink()
         with pytest.raises(DataError):
             Index.load(bad, model, corpus)
+        os.mkfifo(bad / file)
+        with pytest.raises(DataError, match=f"{file}: (is a pipe|missing)"):
+            Index.load(bad, model, corpus)
+    os.mkfifo(tmp_path / "pipe.npy")
+    with pytest.raises(DataError, match=r"pipe.npy: is a pipe or a device"):
+        Index.build(model, corpus, vectors=tmp_path / "pipe.npy")
     with pytest.raises(DataError, match="no such folder; make it with --save-index"):
         Index.load(tmp_path / "nowhere", model, corpus)
     with pytest.raises(DataError, match="already exists"):
@@ -212,6 +225,22 @@ def test_vectors_that_were_made_before(model, corpus, tmp_path, dtype):
         np.save(tmp_path / "v.npy", bad)
         with pytest.raises(DataError, match=message):
             Index.build(model, corpus, vectors=tmp_path / "v.npy")
+    for bad in (np.nan, np.inf):
+        changed = vectors.copy()
+        changed[100, 3] = bad  # not among the lines that are compared
+        np.save(tmp_path / "v.npy", changed)
+        with pytest.raises(DataError, match=r"v.npy: row 100 is not finite; make it again with psp embed"):
+            Index.build(model, corpus, vectors=tmp_path / "v.npy")
+    with vector_file(str(tmp_path / "v.npy"), "npy", 16, vectors.dtype.name) as writer:
+        for part in (vectors[:100], vectors[100:]):
+            writer.write(memoryview(part.tobytes()), b"")
+    Index.build(model, corpus, vectors=tmp_path / "v.npy")
+    data = bytearray((tmp_path / "v.npy").read_bytes())
+    data[128 + 100 * vectors[0].nbytes] ^= 1
+    (tmp_path / "v.npy").write_bytes(data)
+    with pytest.raises(DataError, match=r"v.npy: not the rows that v.npy.json records; make both again"):
+        Index.build(model, corpus, vectors=tmp_path / "v.npy")
+    (tmp_path / "v.npy.json").unlink()
     (tmp_path / "v.npy").write_bytes(b"text\n")
     with pytest.raises(DataError, match=r"not a .npy file of vectors"):
         Index.build(model, corpus, vectors=tmp_path / "v.npy")

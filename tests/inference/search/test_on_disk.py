@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -87,7 +88,7 @@ def test_an_unfinished_row_is_cut_off(tmp_path):
     assert again.mapped().tolist() == [[0, 1, 2], [3, 4, 5], [1, 1, 1]]
 
 
-def test_work_is_removed_but_when_killed(tmp_path):
+def test_work_without_vectors_is_removed_but_when_killed(tmp_path):
     out, work = tmp_path / "out", tmp_path / "out.work"
     with resumable(out, {"k": 4}) as folder:
         assert folder == work
@@ -102,12 +103,43 @@ def test_work_is_removed_but_when_killed(tmp_path):
     assert not work.exists()
     with pytest.raises(KeyboardInterrupt), resumable(out, {"k": 4, "dtype": "int8"}):
         raise KeyboardInterrupt
-    message = r"out.work: a killed run left this with another k and dtype; give the same"
+    message = r"out.work: an unfinished run left this with another k and dtype; give the same"
     with pytest.raises(DataError, match=message), resumable(out, {"k": 5, "dtype": "int4"}):
         pass
     with resumable(out, {"k": 4, "dtype": "int8"}):
         pass
     assert not work.exists()
+
+
+@pytest.mark.parametrize(
+    ("error", "message"),
+    [
+        (
+            OSError(28, "No space left on device"),
+            "out: cannot be written: No space left on device; what was done is kept",
+        ),
+        (DataError("cannot be read: Input/output error", "en.txt"), "en.txt: cannot be read: Input/output error$"),
+        (ZeroDivisionError("a bug"), "a bug"),
+    ],
+)
+def test_vectors_outlive_any_error(tmp_path, error, message):
+    with pytest.raises((DataError, ZeroDivisionError), match=message), resumable(tmp_path / "out", {"k": 4}) as work:
+        for name in ("x.vectors", "x.done"):
+            GrowingArray(work / name, np.dtype(np.float32)).append(np.ones(3, np.float32))
+        raise error
+    with resumable(tmp_path / "out", {"k": 4}) as work:
+        assert len(GrowingArray(work / "x.vectors", np.dtype(np.float32))) == 3
+
+
+def test_a_bad_last_line_is_found_before_the_work(folder, tmp_path, monkeypatch):
+    (tmp_path / "bad.txt").write_bytes((folder / "en.txt").read_bytes() + b"caf\xe9")
+    monkeypatch.setattr("psp.inference.search.vectors.embed", lambda *_: pytest.fail("work before the error"))
+    model = Model.load(folder / "model")
+    with pytest.raises(DataError, match=r"bad.txt, line 3003: not UTF-8 \(byte 4"):
+        mine_files(model, folder / "fr.txt", tmp_path / "bad.txt", tmp_path / "out")
+    with pytest.raises(DataError, match=r"bad.txt, line 3003: not UTF-8"):
+        Index.build(model, LineFile(tmp_path / "bad.txt"), folder=tmp_path / "index")
+    assert [path.name for path in tmp_path.iterdir()] == ["bad.txt"]
 
 
 class Interrupted(BaseException):
@@ -127,7 +159,7 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
     expected = mine_files(model, *texts, tmp_path / "expected", **options)
     assert expected.pairs > 900
     append, kinds = GrowingArray.append, set()
-    for limit in range(1, 200, 5):
+    for limit in range(1, 200, 4):
         calls = 0
 
         def stopped(self, rows, durable=True, limit=limit):
@@ -136,16 +168,18 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
             if calls == limit:
                 kinds.add(self.path.suffix)
                 append(self, rows[: len(rows) // 2], durable)  # a part of a block
-                raise Interrupted
+                raise Interrupted if limit % 2 else OSError(28, "No space left on device")
             append(self, rows, durable)
 
         monkeypatch.setattr(GrowingArray, "append", stopped)
         try:
             mine_files(model, *texts, tmp_path / "out", **options)
             break
-        except Interrupted:
+        except (Interrupted, DataError):
             monkeypatch.setattr(GrowingArray, "append", append)
-            assert (tmp_path / "out.work/job.json").is_file() and not (tmp_path / "out").exists()
+            vectors = list(tmp_path.glob("out.work/*.vectors"))
+            assert not vectors or (tmp_path / "out.work/job.json").is_file()
+            assert not (tmp_path / "out").exists()
             assert mine_files(model, *texts, tmp_path / "out", **options) == expected
         assert (tmp_path / "out").read_bytes() == (tmp_path / "expected").read_bytes()
         assert not (tmp_path / "out.work").exists()
@@ -163,7 +197,7 @@ def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, mon
     assert index.search(queries, 5, 10_000) == exact
     some = index.search(queries, 1, 2)
     assert 0.3 < np.mean([near[0] == hits[0] for near, hits in zip(some, exact, strict=True)]) < 1
-    # What a killed process had done is used.
+    # What a killed or failed process had done is used.
     embedded = []
     monkeypatch.setattr("psp.inference.search.vectors.CHUNK", 500)
     monkeypatch.setattr(
@@ -175,6 +209,18 @@ def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, mon
         Index.build(model, corpus, kind="ivf", dtype="float16", folder=tmp_path / "killed")
     monkeypatch.undo()
     assert len(embedded) == 7
+    rename, failed = Path.rename, []
+
+    def full(self, target):
+        if target == tmp_path / "killed" and not failed:
+            failed.append(1)
+            raise OSError(28, "No space left on device")
+        return rename(self, target)
+
+    monkeypatch.setattr(Path, "rename", full)
+    with pytest.raises(DataError, match="killed: cannot be written: No space left on device; what was done is kept"):
+        Index.build(model, corpus, kind="ivf", dtype="float16", folder=tmp_path / "killed")
+    monkeypatch.setattr("psp.inference.search.vectors.embed", lambda *_: pytest.fail("embedded again"))
     again = Index.build(model, corpus, kind="ivf", dtype="float16", folder=tmp_path / "killed")
     assert again.search(queries, 5, 10_000) == exact
     assert sorted(path.name for path in tmp_path.iterdir()) == ["index", "killed"]
@@ -243,7 +289,7 @@ def test_memory_stays_within_its_limit_and_a_killed_run_goes_on(tmp_path):
     process.wait()
     assert killed == 2 and json.loads((work / "job.json").read_text())["index"] == "ivf"
     result = subprocess.run([*map(str, measured)], capture_output=True, text=True, check=True, timeout=600)
-    assert "going on with what a killed run left" in result.stderr
+    assert "going on with what an unfinished run left" in result.stderr
     assert int(result.stdout.splitlines()[-1]) < 700 * 1024
     assert not work.exists()
     first = (tmp_path / "out").read_bytes()

@@ -12,6 +12,7 @@ import pytest
 import psp
 from psp.cli.main import main
 from psp.inference.search import CHOICES
+from psp.inference.translation.command import CommandTranslator
 from psp.models.folder import save_model
 from psp.text.sentencepiece import load_sentencepiece
 from tests.conftest import PAIRS, SENTENCES, train_sentencepiece
@@ -88,6 +89,36 @@ def test_wrong_arguments_are_told(folder: Path, wrong: dict) -> None:
         psp.mine(folder / "model", ["a"], ["b"], **wrong)
     with pytest.raises(ValueError, match="k is 0; write 1 or more"):
         psp.search(folder / "model", ["a"], ["b"], k=0)
+
+
+def test_one_string_is_not_a_list_of_texts(folder: Path) -> None:
+    model = psp.load_model(folder / "model")
+    one = "the cat"
+    calls = {
+        "mine": lambda: psp.mine(model, one, [one]),
+        "mine into": lambda: psp.mine(model, [one], one),
+        "search in": lambda: psp.search(model, one, [one]),
+        "search": lambda: psp.search(model, [one], one),
+        "cat": lambda: CommandTranslator("cat").translate(one),
+    } | {
+        name: lambda name=name: getattr(model, name)(one)
+        for name in (
+            "embed_raw_text",
+            "embed_understood",
+            "ids",
+            "preprocess",
+            "tokenize",
+            "understood",
+            "unknown_shares",
+        )
+    }
+    for name, call in calls.items():
+        with pytest.raises(TypeError, match=r"texts must be a list of str, not one str: write \[text\]"):
+            pytest.fail(f"{name} takes a string: {call()}")
+    with pytest.raises(TypeError, match="pair 0 is 't', not two texts"):
+        model.score_raw_text(one)
+    assert model.encode(one).shape == (16,)
+    assert [pair.source for pair in psp.mine(model, (text for text in [one]), [one], threshold=0.5)] == [one]
 
 
 def test_the_face_of_the_package() -> None:

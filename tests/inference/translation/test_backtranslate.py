@@ -195,6 +195,9 @@ def test_a_sample_is_of_all_sources_and_in_their_order(tmp_path: Path) -> None:
     places = iter([*wanted[0], *wanted[1]])
     assert all(line in places for line in found)  # a subsequence
     assert sampled(30, size=1000)[0] == found != sampled(30, seed=2)[0]
+    for name in ("one.tsv", "two.tsv"):  # a last line counts without its line feed
+        (tmp_path / name).write_bytes((tmp_path / name).read_bytes().removesuffix(b"\n"))
+    assert sampled(30)[0] == found and len(sampled(59)[0]) == 59
     assert sampled(None)[0] == sampled(60)[0] == sampled(100)[0] == [*wanted[0], *wanted[1]]
 
 

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import time
+from pathlib import Path
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -44,6 +47,27 @@ def test_what_goes_wrong_is_told_with_the_text(command: str, said: str, place: i
     with pytest.raises(TranslatorError, match=said) as error:
         load_translator({"command": command}).translate(["a", "b", "c", "d"])
     assert error.value.place == place
+
+
+@pytest.mark.parametrize("command", ["cat; sleep 100", "sleep 100; cat", "cat; exec >&-; sleep 100"])
+def test_a_command_that_says_nothing_is_ended_with_its_children(command: str) -> None:
+    started = time.monotonic()
+    with pytest.raises(TranslatorError, match=r"wrote nothing for 1 s \(`timeout`\)") as error:
+        load_translator({"command": f"{command} & wait", "timeout": 1}).translate(["a", "b"])
+    assert error.value.place == (0 if command.startswith("sleep") else 1)
+    assert time.monotonic() - started < 20
+
+
+def test_a_child_that_is_left_with_the_output_open_is_ended(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("psp.inference.translation.command.GRACE", 1)
+    command = f"cat; sleep 100 & echo $! > {tmp_path}/child"
+    assert load_translator({"command": command}).translate(["a"]) == [[Hypothesis("a", None)]]
+    state = Path(f"/proc/{(tmp_path / 'child').read_text().strip()}/stat")
+    for _ in range(100):
+        if not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z":
+            return
+        time.sleep(0.05)
+    pytest.fail("the child lives")
 
 
 def test_one_translation_a_line_of_one_line() -> None:

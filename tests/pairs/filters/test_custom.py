@@ -94,11 +94,13 @@ def test_a_module_of_a_package_and_the_working_directory_comes_first(module):
         ("own_filters:kept", "own_filters.* has no kept"),
         ("own_filters:NUMBER", "own_filters:NUMBER is int, not a function"),
         ("broken:keep", "importing broken raised ZeroDivisionError: division by zero"),
+        ("ends:keep", "importing ends raised SystemExit: 0"),
     ],
 )
 def test_what_cannot_be_found_is_named(module, spec, message):
     module("NUMBER = 1\ndef keep(source, target): return True")
     module("1 / 0", "broken")
+    module("raise SystemExit(0)", "ends")
     with pytest.raises(ConfigError, match=message) as caught:
         build({"custom": [spec]}, ("en", "fr"))
     assert "\n" not in str(caught.value)
@@ -112,6 +114,7 @@ def test_what_cannot_be_found_is_named(module, spec, message):
         ("return (False, 3)", r"returned \(False, 3\);"),
         ("return (None, 'x')", r"returned \(None, 'x'\);"),
         ("raise KeyError(source)", "own_filters:keep raised KeyError: 'two'"),
+        ("raise SystemExit(0)", "own_filters:keep raised SystemExit: 0"),
         ("return (False, source)", None),
     ],
 )

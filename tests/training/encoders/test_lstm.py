@@ -107,16 +107,6 @@ def test_where_torch_has_no_lstm_of_bfloat16_it_says_so_and_is_float32(
     assert ["computes in float32" in message for message in caplog.messages] == [True] * (precision == "bfloat16")
 
 
-@pytest.mark.parametrize(("can", "warns"), [(True, False), (False, True), (None, False)])
-def test_a_processor_without_bfloat16_is_told(can: bool | None, warns: bool, monkeypatch: Any, caplog: Any) -> None:
-    monkeypatch.setattr("psp.training.encoders.lstm.multiplies_bfloat16", lambda: can)
-    monkeypatch.setattr("psp.training.encoders.lstm.has_bfloat16", lambda kind: True)
-    train = TrainSettings(dim=5).as_dict()
-    for precision in ("float32", "bfloat16"):
-        lstm_encoder(torch.zeros(8, 5), train, {**OWN, "precision": precision})
-    assert ["has no bfloat16 multiplication" in message for message in caplog.messages] == [True] * warns
-
-
 def test_matrices_start_the_same_with_forget_biases_of_one() -> None:
     one, other = encoder(), encoder()
     for name, weight in one.state_dict().items():

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import math
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -12,7 +13,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from torch import Tensor
 
-from psp.training.losses.infonce import infonce_objective
+from psp.training.losses.infonce import _reduced, infonce_objective
 from tests.training.losses.reference import infonce_loss
 
 
@@ -177,6 +178,16 @@ def test_products_of_bfloat16_change_little_and_no_setting() -> None:
     cosine = torch.nn.functional.cosine_similarity(results[0][1].ravel(), results[1][1].ravel(), dim=0)
     assert cosine > 0.999
     assert torch.get_float32_matmul_precision() == before
+
+
+def test_on_a_gpu_products_are_reduced_for_mixed_precision_alone() -> None:
+    vectors = SimpleNamespace(device=torch.device("cuda"))
+    assert not _reduced(vectors, None)
+    torch.set_autocast_enabled("cuda", True)
+    try:
+        assert _reduced(vectors, None) and not _reduced(vectors, False)
+    finally:
+        torch.set_autocast_enabled("cuda", False)
 
 
 class Shares:
