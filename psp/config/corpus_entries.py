@@ -113,8 +113,8 @@ def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
     """Check the settings of a catalogue entry by language pair.
 
     Raises:
-        ConfigError: a pair is not named like its archive, or is not listed in the entry; or the corpus has a single
-            file, but the entry has settings by pair.
+        ConfigError: a pair is not named like its archive; or the corpus has a single file, but the entry has settings
+            by pair.
     """
     for key in ("opus", "versions", "licences"):
         if not of_kind(kind_of(corpus)).by_pair and key in corpus:
@@ -129,11 +129,6 @@ def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
                 meant = f"; write {language_pair(parts)}" if len(parts) == 2 else ", such as en-fr"
                 raise ConfigError(
                     f"corpora.{name}.{key}: {pair} is not a pair as archives name it, in alphabetical order{meant}"
-                )
-            if key in ("versions", "licences") and corpus.get("pairs") and pair not in corpus["pairs"]:
-                raise ConfigError(
-                    f"corpora.{name}.{key}: {pair} is not among corpora.{name}.pairs"
-                    f"{closest(pair, corpus['pairs'])}; add it there, with its number of pairs"
                 )
 
 
@@ -205,11 +200,6 @@ def resolve(
         path=path,
         rank=merge(rank, merge(ranked, item.get("rank", {}))),
     )
-    if corpus.get("pairs") and part.pair not in corpus["pairs"]:
-        raise ConfigError(
-            f"{where}: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
-            f"{', '.join(corpus['pairs'])}); leave the corpus out of this model"
-        )
     check_filters(part, filters, where)
     return part
 

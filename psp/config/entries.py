@@ -106,7 +106,8 @@ CORPUS = Section(
         "pairs": table(
             {},
             values={"type": "integer", "minimum": 0},
-            help="pairs in each archive according to OPUS, such as {en-fr: 2051014}; for `psp plan`",
+            help="pairs in each archive according to OPUS, such as {en-fr: 2051014}; for `psp plan`. Other "
+            "archives may exist",
         ),
         "bytes": table(
             {},

@@ -126,7 +126,6 @@ def own(filters: dict[str, Any]) -> dict[str, Any]:
         ({"path": "x.tsv"}, ("de", "en", "fr"), "x needs the languages of its two sides, but the model has 3"),
         ("ParaNMT", ("en", "fr"), r"write `- \{name: ParaNMT, languages: \[en, en\]\}`"),
         ({"name": "Europarl", "languages": ["en", "de"]}, ("en", "fr"), r"language de, .* not in models\.m\.languages"),
-        ("Books", ("de", "en"), r"Books v1 has no archive de-en \(corpora\.Books\.pairs lists en-fr\)"),
         (own({"lower_case": False}), ("en", "fr"), "lower_case is false, but a model"),
         (own({"length": {"min": 101}}), ("en", "fr"), "length: min 101 is above max 100; swap"),
         (own({"similarity": {"enabled": True}}), ("en", "fr"), "similarity .* names no encoder"),
@@ -145,7 +144,6 @@ def test_what_does_not_fit_says_where_and_what_to_write(item, languages, message
     [
         ({"versions": {"fr-en": "v1"}}, r"corpora\.C\.versions: fr-en is not a pair .* order; write en-fr"),
         ({"licences": {"english": "MIT"}}, r"corpora\.C\.licences: english is not a pair .*, such as en-fr"),
-        ({"pairs": {"en-fr": 1}, "versions": {"en-ft": "v1"}}, r"en-ft is not among .*; did you mean en-fr\?; add it"),
         ({"kind": "paranmt", "opus": "D"}, r"corpora\.C\.opus: is only for OPUS corpora; kind paranmt has one file"),
         ({"kind": "paranmt", "versions": {"en-fr": "v1"}}, r"corpora\.C\.versions: is only for OPUS corpora"),
     ],
@@ -160,6 +158,7 @@ def test_sound_entries_pass():
     for name, entry in CATALOGUE.items():
         check_entry(name, entry)
     check_entry("C", {"pairs": {"en-zh-CN": 5, "pt-BR-zh-CN": 1}})  # OPUS's names of languages may have hyphens
+    check_entry("C", {"pairs": {"en-fr": 1}, "versions": {"en-it": "v2"}})  # what is not counted may exist
 
 
 def test_a_hint_is_given_where_a_name_is_near():

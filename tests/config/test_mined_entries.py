@@ -86,7 +86,6 @@ def test_two_languages_give_bitext_from_the_archives_that_there_are():
         ({"from": {"model": "en"}}, "from en, whose own corpora these would be; break the cycle"),
         ({"from": {"model": "back"}}, "back is made from en in turn; break the cycle"),
         ({"from": {"model": "de"}}, "no corpus of `from` is bitext of en and fr"),
-        ({"from": ["Bible"], "through": "tr"}, "has no archive en-tr"),
         ({"from": ["Europarl", "Europarl"]}, "Europarl.fr-en is in `from` twice"),
         ({"from": []}, "from is [], but needs at least 1 item"),
         ({"from": [{"model": "fr"}]}, "`from` lists bitext, or is `{model: name}`"),

@@ -6,8 +6,11 @@ import pytest
 
 from psp.config.config import Config
 from psp.config.plan import downloads, plan
+from psp.core.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
+#: Languages that the config lacks.
+NEW_LANGUAGES = ("pl", "it", "pt", "nl", "sw", "ja", "uk")
 
 
 @pytest.fixture
@@ -107,6 +110,22 @@ def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):
     for name in ("ar", "de", "es", "fr", "ru", "tr", "zh"):
         corpora = [file for file in downloads(config, config.model(name), tmp_path) if file.name.startswith("opus")]
         assert all(file.bytes and file.pairs for file in corpora)
+
+
+@pytest.mark.parametrize("language", NEW_LANGUAGES)
+def test_a_new_language_is_an_entry_of_the_papers_corpora(tmp_path, language):
+    entry = tmp_path / "new.yaml"
+    corpora = "[OpenSubtitles, GlobalVoices, Europarl]"
+    entry.write_text(f"models: {{{language}: {{languages: [en, {language}], corpora: {corpora}}}}}\n")
+    config = Config.load([ROOT / "config/config.yaml", entry])
+    text = plan(config, language, tmp_path)
+    pair = "-".join(sorted(["en", language]))
+    assert re.search(rf"opus/Europarl/v8/{pair}\.txt\.zip +\? +not known", text)
+    assert "unknown, since no corpus lists its pairs" in text
+    with pytest.raises(ConfigError) as caught:
+        Config.load([ROOT / "config/config.yaml"]).model(language)
+    assert f"`{language}: {{languages: [en, {language}], corpora: [OpenSubtitles]}}`" in str(caught.value)
+    assert f"`psp languages suggest {language}`" in str(caught.value)
 
 
 def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):

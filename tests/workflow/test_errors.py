@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.config.test_plan import NEW_LANGUAGES
+
 EVAL = "results/demo/eval.json"
 ARCHIVE = "results/downloads/opus/Phrasebook/v1/en-fr.txt.zip"
 
@@ -27,6 +29,11 @@ def test_every_model_of_the_config_can_be_planned(project):
     jobs = project.jobs(*(f"results/{name}/eval.json" for name in names), configs=())
     assert {jobs[rule] for rule in ("mix", "subword", "store", "train", "evaluate")} == {len(names)}
     assert jobs["download"] > jobs["filter"] > len(names)
+    corpora = "[OpenSubtitles, GlobalVoices, Europarl]"
+    more = "".join(f"  {name}: {{languages: [en, {name}], corpora: {corpora}}}\n" for name in NEW_LANGUAGES)
+    (project.folder / "more.yaml").write_text(f"models:\n{more}")
+    jobs = project.jobs(*(f"results/{name}/eval.json" for name in NEW_LANGUAGES), configs=("more.yaml",))
+    assert jobs["filter"] == 3 * jobs["train"] == 3 * len(NEW_LANGUAGES)
 
 
 @pytest.mark.slow
