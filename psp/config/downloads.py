@@ -20,7 +20,7 @@ from psp.corpora.opus import Opus
 from psp.evaluation.tasks import Sources
 from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.pairs.filters.language import known_labels, needs_lid
-from psp.text.languages import TATOEBA, closest_code, is_known, lid_label
+from psp.text.languages import TATOEBA, is_known, lid_label
 
 #: Where downloads lie.
 FOLDER = "results/downloads"
@@ -193,9 +193,8 @@ class Downloads(Written):
         strange = []
         for language in model.languages:
             if not is_known(language):
-                meant = closest_code(language)
-                told = f"is not a language code that psp knows{meant}"
-                if not meant and re.fullmatch("[a-z]{3}", language):
+                told = "is not a language code that psp knows"
+                if len(language) == 3:
                     told = "is taken for an ISO 639-3 code, which psp cannot check"
                 strange.append(
                     f"models.{model.name}.languages: {language} {told}; it selects test sets and OPUS archives, so "

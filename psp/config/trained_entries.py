@@ -28,6 +28,7 @@ from psp.models.files import CONFIG, WEIGHTS
 from psp.models.registry import known_languages
 from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
+from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training import launch
 from psp.training.encoders import kinds as encoders
@@ -101,6 +102,7 @@ class Trained(EntryKind, TrainedKind):
             example = next(iter(config.corpora), "Europarl")
             raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
         languages = tuple(entry["languages"])
+        check_codes(languages, f"{where}.languages")
         recipe = entry.get("recipe", config.raw.get("recipe", TOP["recipe"].default))
         given = entry.get("encoder", ENCODER.default)
         encoder: str = given["kind"] if isinstance(given, Mapping) else given

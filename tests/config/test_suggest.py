@@ -267,7 +267,7 @@ def test_no_corpora_for_the_pair(api):
 
 
 def test_what_is_no_pair(api):
-    assert "'swahili' is not an ISO 639 code" in error(ConfigError, api.address, "swahili")
+    assert "zh_CN is not psp's code for Mandarin Chinese; write zh" in error(ConfigError, api.address, "zh_CN")
     assert "en with itself is not a pair" in error(ConfigError, api.address, "en")
     assert "offline" in error(ConfigError, api.address, offline=True)
     assert api.asked == []
