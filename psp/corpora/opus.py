@@ -1,8 +1,8 @@
 r"""Read OPUS archives (Moses format): two aligned text members in a zip, one sentence per line.
 
 Both members are decompressed on the fly, side by side, so memory and disk do not grow with the corpus. Layout:
-``<Corpus>.<l1>-<l2>.<lang>`` for both languages, l1 before l2 alphabetically, beside README, LICENSE and often ``.xml``
-and ``.scores`` members, which are ignored.
+``<Corpus>.<l1>-<l2>.<lang>`` for both languages, l1 before l2 alphabetically, in any folder, beside README, LICENSE and
+often ``.xml`` and ``.scores`` members, which are ignored.
 """
 
 from __future__ import annotations
@@ -58,9 +58,9 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
     names = member_names(corpus, languages)
     with contextlib.ExitStack() as stack:
         archive = stack.enter_context(open_zip(path))
-        _check_members(archive, names, path)
+        members = _members(archive, names, path)
         sides = [
-            read_lines(stack.enter_context(open_member(archive, name, path)), f"{path} ({name})") for name in names
+            read_lines(stack.enter_context(open_member(archive, name, path)), f"{path} ({name})") for name in members
         ]
         for before, (source, target) in enumerate(zip_longest(*sides)):
             if source is None or target is None:
@@ -98,14 +98,26 @@ class Opus(CorpusKind):
 
     @classmethod
     def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        return count_lines(path, member_names(corpus, (names[0], names[1]))[0])
+        name = member_names(corpus, (names[0], names[1]))[0]
+        if path.is_dir():  # a mirror, to be packed
+            return count_lines(next(path.rglob(name), path / name))
+        with open_zip(path) as archive:
+            (member,) = _members(archive, (name,), path)
+        return count_lines(path, member)
 
 
-def _check_members(archive: zipfile.ZipFile, names: tuple[str, str], path: Path) -> None:
+def _members(archive: zipfile.ZipFile, names: tuple[str, ...], path: Path) -> list[str]:
+    """The full names of members, which may be in a folder, as in a zip that packs one."""
     present = archive.namelist()
-    if missing := [name for name in names if name not in present]:
+    found = [[full for full in present if f"/{full}".endswith(f"/{name}")] for name in names]
+    if wrong := [
+        f"{'two members' if full else 'no member'} {name}"
+        for name, full in zip(names, found, strict=True)
+        if len(full) != 1
+    ]:
         raise DataError(
-            f"no member {' and no member '.join(missing)} (the zip has: {listed(present)}); "
+            f"{' and '.join(wrong)} (the zip has: {listed(present)}); "
             "check the corpus's name and OPUS's names of the languages in the config",
             path,
         )
+    return [full for (full,) in found]

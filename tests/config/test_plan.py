@@ -133,16 +133,20 @@ def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
     (tmp_path / "my.tsv").write_text("one\tun\n" * 70)
     archive = tmp_path / "mirror/A/v1/en-fr.zip"
     fetched = tmp_path / "downloads/opus/B/v1/en-fr.txt.zip"
+    unpacked = tmp_path / "mirror/D/v1/en-fr.zip"  # a folder can replace a zip
+    unpacked.mkdir(parents=True)
+    for code in ("en", "fr"):
+        (unpacked / f"D.en-fr.{code}").write_text("one\n" * 20)
     for path, corpus, count in ((archive, "A", 30), (fetched, "B", 500)):
         path.parent.mkdir(parents=True)
         with zipfile.ZipFile(path, "w") as file:
             file.writestr(f"{corpus}.en-fr.en", "one\n" * count)
             file.writestr(f"{corpus}.en-fr.fr", "un\n" * count)
     raw = {
-        "corpora": {name: {"version": "v1"} for name in "ABC"},
+        "corpora": {name: {"version": "v1"} for name in "ABCD"},
         "sources": {"opus": {"mirrors": [f"{tmp_path}/mirror/{{corpus}}/{{version}}/{{pair}}.zip"]}},
         "models": {
-            "fr": {"languages": ["en", "fr"], "corpora": ["A", "B", {"path": "my.tsv", "name": "C"}]},
+            "fr": {"languages": ["en", "fr"], "corpora": ["A", "B", "D", {"path": "my.tsv", "name": "C"}]},
             "more": {"extends": "fr", "corpora": ["A", "C", {"path": "nowhere.tsv"}]},
             "none": {"extends": "fr", "corpora": ["C"]},
         },
@@ -152,7 +156,9 @@ def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
     assert found["my.tsv"].pairs == 70 and found["my.tsv"].basis == "your file, pairs counted"
     assert found["opus/A/v1/en-fr.txt.zip"].pairs == 30 and found["opus/B/v1/en-fr.txt.zip"].pairs == 500
     text = plan(config, "fr", tmp_path / "downloads")
-    assert "pairs: 600 read, about 564 trained on" in text and "unknown for" not in text
+    folder = found["opus/D/v1/en-fr.txt.zip"]
+    assert (folder.pairs, folder.basis) == (20, "size of the local mirror, pairs counted")
+    assert "pairs: 620 read, about 583 trained on" in text and "unknown for" not in text
     assert "to fetch: 0.00 GB, and 4 file(s) of unknown size" in text  # not one's own
     text = plan(config, "more", tmp_path / "downloads")
     assert "30 read" in text and "unknown for 2 corpora that list no pairs (C, nowhere), so the estimates" in text

@@ -11,7 +11,8 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
-from psp.corpora.opus import language_pair, member_names, read_archive
+from psp.corpora.download import Remote, fetch
+from psp.corpora.opus import Opus, language_pair, member_names, read_archive
 
 EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 PAIRS = [(f"sentence number {i} {'x' * (i % 7)}", f"phrase numéro {i}") for i in range(400)]
@@ -54,6 +55,17 @@ def test_pairs_come_in_the_order_asked_for(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.zip")
     assert list(read_archive(path, "Toy", ("en", "fr"))) == PAIRS
     assert list(read_archive(path, "Toy", ("fr", "en"))) == [(french, english) for english, french in PAIRS]
+
+
+def test_a_folder_of_its_two_files_replaces_an_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(archive(tmp_path / "a.zip")) as packed:
+        packed.extractall(tmp_path / "mine")
+    fetched = tmp_path / "downloads/en-fr.txt.zip"
+    fetch(Remote("opus/Toy/v1/en-fr.txt.zip", (str(tmp_path / "mine"),)), fetched, tmp_path / "record.json")
+    assert list(read_archive(fetched, "Toy", ("en", "fr"))) == PAIRS
+    assert Opus.count(fetched, "Toy", ("en", "fr")) == Opus.count(tmp_path / "mine", "Toy", ("en", "fr")) == (400, True)
+    twice = make(tmp_path / "b.zip", {"a/Toy.en-fr.en": b"a\n", "b/Toy.en-fr.en": b"b\n", "Toy.en-fr.fr": b"c\n"})
+    assert "two members Toy.en-fr.en (" in fails(twice)
 
 
 def test_opus_names_of_languages() -> None:
