@@ -7,7 +7,8 @@ from pathlib import Path
 from typing import IO
 
 from psp.core.errors import DataError
-from psp.corpora.archive import BUFFER_BYTES, only_text_member, open_member, open_zip, opened
+from psp.core.packed import BUFFER_BYTES, opened
+from psp.corpora.archive import only_text_member, open_member, open_zip
 
 #: Bytes of text sampled: from PLACES positions of a plain file, from the beginning of others.
 SAMPLE = 4 << 20
@@ -58,8 +59,8 @@ def _of_packed(file: IO[bytes], stream: IO[bytes], size: int) -> tuple[int, bool
     lines = unpacked = read = 0
     rate, last = 0.0, b"\n"  # unpacked bytes per packed byte
     while chunk := stream.read(BUFFER_BYTES):
-        if (now := file.tell()) != read:  # earlier blocks gave what was unpacked before, and part of this chunk
-            rate = (unpacked + len(chunk) / 2) / read if read else 0.0
+        if (now := file.tell()) != read:  # what was read before gave what was unpacked before
+            rate = unpacked / read if read else 0.0
             read = now
         lines, unpacked, last = lines + chunk.count(b"\n"), unpacked + len(chunk), chunk[-1:]
         if unpacked >= SAMPLE and rate:

@@ -7,13 +7,12 @@ The suffix names the compression: .gz, .zst, .zip (one member, .txt or .tsv); an
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
 from psp.core.settings import Setting, text
-from psp.corpora.archive import only_text_member, open_member, open_zip, opened
+from psp.corpora.archive import open_text
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
 from psp.text.lines import read_lines
@@ -77,22 +76,9 @@ class Translated(Local):
 def lines_of(path: Path | str) -> Iterator[str]:
     """Yield the unpacked lines of a file, without a byte order mark; raises the errors of :func:`read_file`."""
     path = Path(path)
-    with _opened(path) as stream:
+    with open_text(path) as stream:
         lines = read_lines(stream, path)
         for line in lines:
             yield line.removeprefix("\ufeff")
             break
         yield from lines
-
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    if path.suffix.lower() == ".zip":
-        with (
-            open_zip(path) as archive,
-            open_member(archive, only_text_member(archive, path, (".txt", ".tsv")), path) as stream,
-        ):
-            yield stream
-    else:
-        with opened(path) as (_, stream):
-            yield stream

@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
+import bz2
 import gzip
+import lzma
 import sys
+import tracemalloc
 import zipfile
 from pathlib import Path
 
 import pytest
 
 from psp.core.errors import DataError, PspError
+from psp.core.packed import opened
 from psp.corpora import open_corpus
 from psp.corpora.local import read_file
 from psp.corpora.rows import BadRow
 
 PAIRS = [(f"Satz Nummer {number} {'x' * (number % 7)}", f"phrase numéro {number}") for number in range(5000)]
 SCORED = [(*pair, number / 7) for number, pair in enumerate(PAIRS)]
-ENDINGS = (".tsv", ".tsv.gz", ".txt.zst", ".zip", ".TSV.GZ")
+PACKED = (".gz", ".bz2", ".xz", ".zst", ".zip")
+ENDINGS = (".tsv", ".TSV.GZ", *(f".txt{ending}" for ending in PACKED))
 
 
 def lines(rows: list) -> bytes:
@@ -27,6 +32,8 @@ def write(path: Path, data: bytes) -> Path:
     suffix = path.suffix.lower()
     if suffix == ".gz":
         path.write_bytes(gzip.compress(data, mtime=0))
+    elif suffix in (".bz2", ".xz"):
+        path.write_bytes({".bz2": bz2, ".xz": lzma}[suffix].compress(data))
     elif suffix == ".zst":
         zstandard = pytest.importorskip(
             "zstandard", reason="zstandard is not installed (pip install 'paraphrastic[data]')"
@@ -66,7 +73,7 @@ def test_odd_characters_a_mark_and_a_last_line_without_end(tmp_path):
     assert list(read_file(write(tmp_path / "empty.tsv", b""))) == []
 
 
-@pytest.mark.parametrize("ending", [".gz", ".zst", ".zip"])
+@pytest.mark.parametrize("ending", PACKED)
 def test_every_truncation_is_found(tmp_path, ending):
     path = write(tmp_path / f"a{ending}", lines(PAIRS))
     whole = path.read_bytes()
@@ -89,7 +96,7 @@ def _first_frame(data: bytes) -> int:
     return len(data) - len(frame.unused_data)
 
 
-@pytest.mark.parametrize("ending", [".gz", ".zst", ".zip"])
+@pytest.mark.parametrize("ending", PACKED)
 def test_what_is_not_what_its_name_says(tmp_path, ending):
     path = tmp_path / f"a{ending}"
     path.write_bytes(lines(PAIRS))
@@ -137,3 +144,22 @@ def test_an_unfinished_reading_closes_the_file(tmp_path):
         rows.close()  # type: ignore[attr-defined]
         held = [entry.resolve() for entry in Path("/proc/self/fd").iterdir()] if Path("/proc/self/fd").exists() else []
         assert path not in held
+
+
+def test_a_zstd_bomb_is_refused_before_it_fills_the_memory(tmp_path):
+    """64 kB of blocks that each stand for 128 KiB of one byte."""
+    pytest.importorskip("zstandard")
+    block = ((131072 << 3) | (1 << 1)).to_bytes(3, "little") + b"a"
+    path = tmp_path / "a.tsv.zst"
+    path.write_bytes(b"\x28\xb5\x2f\xfd\x00\x38" + block * 16_000)
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"a line of more than 1,048,576 bytes"):
+            list(read_file(path))
+        with opened(path) as (_, stream), pytest.raises(DataError, match="more than 200 times its size unpacked"):
+            while stream.read(1 << 16):
+                pass
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak < 100 << 20
