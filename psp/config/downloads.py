@@ -16,7 +16,6 @@ from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.corpora.download import Remote
 from psp.corpora.kinds import CorpusKind, of_kind, registered
-from psp.corpora.opus import Opus
 from psp.evaluation.tasks import Sources
 from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.pairs.filters.language import known_labels, needs_lid
@@ -64,13 +63,12 @@ class Downloads(Written):
         pin = self.pins.get(name, {})
         expanded = tuple(_expand(mirror, fields, where) for mirror in mirrors)
         remote = Remote(name, expanded, required or pin.get("sha256"), pin.get("bytes"), licence)
-        return (
-            replace(remote, advice=f"{self._perhaps_absent(**fields)}{remote.advice}") if kind == Opus.kind else remote
-        )
+        perhaps = self._perhaps_absent(of_kind(kind), **fields) if "pair" in fields else ""
+        return replace(remote, advice=f"{perhaps}{remote.advice}")
 
-    def _perhaps_absent(self, corpus: str, version: str, pair: str) -> str:
+    def _perhaps_absent(self, kind: type[CorpusKind], corpus: str, version: str, pair: str) -> str:
         """What to do if OPUS has no archive of a pair; empty if the catalogue counts its pairs."""
-        entries = self.entries(Opus, corpus).values()
+        entries = self.entries(kind, corpus).values()
         if any(pair in entry.get("pairs", {}) for entry in entries):
             return ""
         codes = {there: code for entry in entries for code, there in entry.get("names", {}).items()}
@@ -175,7 +173,7 @@ class Downloads(Written):
     @staticmethod
     def absent(model: ModelEntry) -> list[str]:
         """Local files of a model's corpora that are missing, except under results/: the workflow may make these."""
-        paths = [part.path for part in model.files if part.path]
+        paths = [path for part in model.files for path in part.paths]
         return [path for path in paths if not path.startswith("results/") and not Path(path).exists()]
 
     @staticmethod

@@ -7,6 +7,7 @@ line. The rules check targets that only other targets need.
 from __future__ import annotations
 
 import re
+import shlex
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 
@@ -121,6 +122,7 @@ def check_files(config: Config, model: ModelEntry) -> None:
         ConfigError: some are missing.
     """
     place = f"models.{model.name}"
+    _check_braces(config, model, place)
     if absent := config.absent(model):
         raise _absent(", ".join(absent), f"{place}.corpora names")
     if refused := model.of.absent(model):
@@ -131,6 +133,25 @@ def check_files(config: Config, model: ModelEntry) -> None:
         if missing := missing_encoder(model[block][key]):
             raise ConfigError(f"{missing}, but {place}.{block}.{key} names it; install it, or correct its path")
     _check_offline(config, model, f"model {model.name}")
+
+
+def _check_braces(config: Config, model: ModelEntry, place: str) -> None:
+    """Check that no path of the user's files looks like a wildcard, for which Snakemake has no escape."""
+    tasks = model["evaluate"]["tasks"]
+    named = [(f"{place}.corpora", path) for part in model.files for path in part.paths]
+    named += _test_sets(model, place)
+    named += [
+        (f"{place}.evaluate.tasks.{task}", str(file))
+        for task in tasks
+        for file in config.task(model.name, task, DOWNLOADS).files()
+    ]
+    for key, path in named:
+        if match := re.search(r"\{\s*\w[^{}]*\}", path):
+            plain = re.sub(r"[{}]", "_", path)
+            raise ConfigError(
+                f"{key}: {path}: Snakemake takes {match[0]} in a path for a wildcard; rename the file, e.g. "
+                f"`mv {shlex.quote(path)} {shlex.quote(plain)}`"
+            )
 
 
 def _test_sets(model: ModelEntry, place: str) -> Iterator[tuple[str, str]]:

@@ -160,7 +160,11 @@ def read_json(path: Path | str) -> Any:
         raise DataError(f"not JSON ({error}); delete it and make it again", path) from error
 
 
-def sha256(path: Path | str) -> str:
-    """The file's SHA-256 in hexadecimal, read in blocks."""
-    with Path(path).open("rb") as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def sha256(*paths: Path | str) -> str:
+    """The SHA-256 of a file, or of several one after another, in hexadecimal, read in blocks."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with Path(path).open("rb") as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

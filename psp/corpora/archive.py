@@ -14,6 +14,7 @@ from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError
 from psp.core.limits import limits
 from psp.core.packed import BUFFER_BYTES, opened
+from psp.text.lines import decoded_lines
 
 _ABOUT = ("readme", "license", "licence", "copying")
 
@@ -116,3 +117,14 @@ def open_text(path: Path, suffixes: tuple[str, ...] = (".txt", ".tsv")) -> Itera
     else:
         with opened(path) as (_, stream):
             yield stream
+
+
+def text_lines(path: Path | str, suffixes: tuple[str, ...] = (".txt", ".tsv")) -> Iterator[str | bytes]:
+    """Yield the unpacked lines of a file, without a byte order mark; those that are not UTF-8 as bytes.
+
+    Raises:
+        DataError: the file is missing, damaged or truncated, or is no text; possibly after lines were yielded.
+        PspError: the package for .zst is not installed.
+    """
+    with open_text(Path(path), suffixes) as stream:
+        yield from decoded_lines(stream, path)

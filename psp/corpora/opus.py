@@ -10,15 +10,14 @@ from __future__ import annotations
 import contextlib
 import zipfile
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
 from pathlib import Path
 
 from psp.core.errors import ConfigError, DataError
 from psp.corpora.archive import listed, open_member, open_zip
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.estimate import count_lines
+from psp.corpora.lines import aligned
 from psp.corpora.rows import Row
-from psp.text.lines import read_lines
 
 
 def language_pair(languages: Iterable[str]) -> str:
@@ -32,7 +31,7 @@ def member_names(corpus: str, languages: tuple[str, str]) -> tuple[str, str]:
     return f"{corpus}.{pair}.{languages[0]}", f"{corpus}.{pair}.{languages[1]}"
 
 
-def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
+def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> Iterator[Row]:
     r"""Yield the pairs of an archive in order, unmodified; cleaning is left to the filter stage.
 
     Only ``\n`` ends a line, so that a lone CR, U+2028, U+0085 and the like inside a sentence do not break the
@@ -45,12 +44,11 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
         languages: OPUS's own names of (source, target), e.g. ``("en", "zh_cn")``, in any order.
 
     Yields:
-        (source, target), in the order of ``languages``.
+        (source, target), in the order of ``languages``; or a bad row where a side is not UTF-8.
 
     Raises:
         ConfigError: the two languages are the same.
-        DataError: the archive is missing, damaged, encrypted, lacks a member, has sides of unequal length, or has a
-            line that is not UTF-8.
+        DataError: the archive is missing, damaged, encrypted, lacks a member, or has sides of unequal length.
     """
     path = Path(path)
     if languages[0] == languages[1]:
@@ -59,19 +57,8 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
     with contextlib.ExitStack() as stack:
         archive = stack.enter_context(open_zip(path))
         members = _members(archive, names, path)
-        sides = [
-            read_lines(stack.enter_context(open_member(archive, name, path)), f"{path} ({name})") for name in members
-        ]
-        for before, (source, target) in enumerate(zip_longest(*sides)):
-            if source is None or target is None:
-                counts = [before, before]
-                counts[0 if target is None else 1] += 1 + sum(1 for _ in sides[0 if target is None else 1])
-                raise DataError(
-                    f"the sides are not aligned: {names[0]} has {counts[0]:,} lines, {names[1]} has {counts[1]:,}; "
-                    "download the archive again, or leave this corpus out",
-                    path,
-                )
-            yield source, target
+        streams = [stack.enter_context(open_member(archive, name, path)) for name in members]
+        yield from aligned(streams, members, path, "download the archive again, or leave this corpus out")
 
 
 @register
@@ -93,7 +80,7 @@ class Opus(CorpusKind):
         return {"corpus": corpus, "version": version, "pair": name.removesuffix(".txt.zip")}
 
     @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
         return read_archive(path, corpus, (names[0], names[1]))
 
     @classmethod

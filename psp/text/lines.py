@@ -6,6 +6,7 @@ alignment of all following lines; they are not used here.
 
 from __future__ import annotations
 
+import codecs
 import hashlib
 import itertools
 import os
@@ -154,8 +155,11 @@ def read_lines(stream: IO[bytes], path: Path | str, before: int = 0) -> Iterator
 
 
 def decoded_lines(stream: IO[bytes], path: Path | str) -> Iterator[str | bytes]:
-    """As :func:`read_lines`, but a line that is not UTF-8 is handed on as bytes."""
+    """As :func:`read_lines`, but a line that is not UTF-8 is handed on as bytes, and a byte order mark is dropped."""
+    first = True
     for lines in _line_blocks(stream, path):
+        if first:
+            lines[0], first = lines[0].removeprefix(codecs.BOM_UTF8), False
         try:
             yield from b"\n".join(lines).decode("utf-8").split("\n")
         except UnicodeDecodeError:

@@ -398,7 +398,7 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         {"path": "results/made/x.txt", "licence": "MIT"},
     ]
     model = config({"de": {"languages": ["de", "fr"], "corpora": items}}).model("de")
-    assert [part.label for part in model.parts] == ["Meine-S-tze.v2.de-fr", "Mine.fr-de", "x.de-fr"]
+    assert [part.label for part in model.parts] == ["Meine-S-tze.v2-25f591.de-fr", "Mine.fr-de", "x.de-fr"]
     assert [part.kind for part in model.parts] == ["local"] * 3
     assert [part.path for part in model.parts] == [item["path"] for item in items]
     assert model.parts[1].cap == 3 and model.parts[1].filters["length"]["max"] == 7
@@ -432,7 +432,7 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(corpora=[{"cap": 3}])}, ["names no corpus", "- {path: my.tsv}"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "cpa": 3}])}, ["models.fr.corpora.0.cpa", "did you mean cap?"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "name": "a/b"}])}, ["models.fr.corpora.0.name", "a/b"]),
-        ({"models": fr(corpora=[{"path": "a.tsv"}, {"path": "b/a.txt"}])}, ["a.en-fr", "twice"]),
+        ({"models": fr(corpora=[{"path": "a.tsv"}, {"path": "b/a.txt"}])}, ["a.tsv and b/a.txt would both be called"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "languages": ["en", "tr"]}])}, ["tr", "models.fr.languages"]),
         ({"models": fr(corpora=[{"model": "de"}])}, ["models.fr.corpora: de is not a model of the config"]),
         ({"models": fr(corpora=[{"model": "fr"}])}, ["fr takes its corpora from fr in turn", "cycle"]),

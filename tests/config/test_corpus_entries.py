@@ -8,6 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psp.config.config import Config
 from psp.config.corpus_entries import CorpusSpec, check_entry, file_name, of_pair, resolve
 from psp.core.errors import ConfigError, closest
 
@@ -98,11 +99,26 @@ def test_a_file_of_one_s_own_is_named_after_itself_or_as_it_says():
         ("b.txt.zst", "b"),
         ("b.en-fr.tsv", "b.en-fr"),
         (".tsv", "local"),
-        ("中文.tsv", "local"),
+        ("中文.tsv", "local-72726d"),
+        ("日本.tsv", "local-cf2abf"),
+        ("été.tsv", "t-bd010c"),
+        ("àté.tsv.gz", "t-42c6fb"),
+        ("b (é).csv.bz2", "b-787ccd"),
+        ("b\u2019s.tmx", "b-s"),
+        ("a/news.en-fr.en.gz b/news.en-fr.fr", "news.en-fr"),
+        ("english.txt estonian.txt", "english"),
     ],
 )
 def test_names_from_files(path, name):
-    assert file_name(path) == name
+    assert file_name(*path.split(" ") if " b/" in path or " es" in path else [path]) == name
+
+
+def test_two_files_of_one_name_are_both_named():
+    corpora = [{"path": "a/日本.tsv"}, {"path": "中文.tsv"}, {"path": "x/b.tsv"}, {"csv": "y/b.csv"}]
+    config = {"corpora": {}, "models": {"m": {"languages": ["en", "fr"], "corpora": corpora}}}
+    said = r"x/b\.tsv and y/b\.csv would both be called b\.en-fr; name one, e\.g\. `- \{csv: y/b\.csv, name: b-2\}`"
+    with pytest.raises(ConfigError, match=said):
+        Config(config).model("m")
 
 
 @given(st.text())

@@ -128,6 +128,26 @@ def test_a_new_language_is_an_entry_of_the_papers_corpora(tmp_path, language):
     assert f"`psp languages suggest {language}`" in str(caught.value)
 
 
+def test_a_file_of_another_kind_has_no_pairs(tmp_path, monkeypatch):
+    """Its first rows are read by the corpus's own reader; lines alone are no pairs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("source,target\n" + "one,un\n" * 50_000)
+    (tmp_path / "a.tmx").write_text("<tmx>\n" + "<tu><tuv xml:lang='en'><seg>a</seg></tuv>\n</tu>\n" * 50 + "</tmx>")
+    items = [
+        {"path": "a.csv"},
+        {"path": "a.tmx", "name": "b"},
+        {"csv": "a.csv", "name": "c"},
+        {"tmx": "a.tmx", "name": "d"},
+    ]
+    config = Config({"corpora": {}, "models": {"m": {"languages": ["en", "fr"], "corpora": items}}})
+    wrong_csv, wrong_tmx, csv, tmx = list(downloads(config, config.model("m"), tmp_path))[-4:]
+    assert wrong_csv.pairs is None and "a.csv, line 1: 1 column instead of 2, 3 or 4" in wrong_csv.basis
+    assert wrong_tmx.pairs is None and "1 column" in wrong_tmx.basis
+    assert csv.pairs == pytest.approx(50_000, rel=0.01) and csv.basis == "your file, pairs estimated from a sample"
+    assert tmx.pairs is None and "no unit has a text in en and in fr; there are en" in tmx.basis
+    assert "50,0" in plan(config, "m", tmp_path)
+
+
 def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.tsv").write_text("one\tun\n" * 70)

@@ -15,7 +15,6 @@ import pytest
 from psp.core.errors import DataError, PspError
 from psp.core.packed import opened
 from psp.corpora import open_corpus
-from psp.corpora.local import read_file
 from psp.corpora.rows import BadRow
 
 PAIRS = [(f"Satz Nummer {number} {'x' * (number % 7)}", f"phrase numéro {number}") for number in range(5000)]
@@ -52,7 +51,7 @@ def write(path: Path, data: bytes) -> Path:
 
 def fails(path: Path) -> str:
     with pytest.raises(DataError) as caught:
-        list(read_file(path))
+        list(open_corpus("local", path))
     message = str(caught.value)
     assert message.startswith(str(path)) and "\n" not in message
     return message
@@ -62,15 +61,15 @@ def fails(path: Path) -> str:
 @pytest.mark.parametrize("rows", [PAIRS, SCORED, PAIRS[:1]])
 def test_the_same_rows_however_it_is_compressed(tmp_path, ending, rows):
     path = write(tmp_path / f"pairs{ending}", lines(rows))
-    assert list(read_file(path)) == rows
+    assert list(open_corpus("local", path)) == rows
     assert list(open_corpus("local", path, "pairs", ("de", "fr"))) == rows
 
 
 def test_odd_characters_a_mark_and_a_last_line_without_end(tmp_path):
     rows = [("\u2028a\u0085", "b\r"), ("\x1c", "\ufeff")]
     path = write(tmp_path / "a.tsv", "\ufeffOne\tTwo\n".encode() + lines(rows)[:-1])
-    assert list(read_file(path)) == [("One", "Two"), *rows]
-    assert list(read_file(write(tmp_path / "empty.tsv", b""))) == []
+    assert list(open_corpus("local", path)) == [("One", "Two"), *rows]
+    assert list(open_corpus("local", write(tmp_path / "empty.tsv", b""))) == []
 
 
 @pytest.mark.parametrize("ending", PACKED)
@@ -111,7 +110,14 @@ def test_a_missing_file_and_a_folder(tmp_path):
 
 
 def test_bytes_that_are_not_utf8_name_the_line(tmp_path):
-    assert "line 2" in fails(write(tmp_path / "a.tsv.gz", b"a\tb\n\xe9\tb\n"))
+    """One is a bad row, as are the halves of a character that some programs write (CESU-8), and a NUL of two bytes."""
+    broken = [b"caf\xe9\tb", b"a\t\xed\xa0\xbd\xed\xb8\x80", b"a\xc0\x80b\tc"]
+    path = write(tmp_path / "a.tsv.gz", b"a\tb\n" + b"\n".join(broken) + "\nd\té\n".encode())
+    rows = list(open_corpus("local", path))
+    assert [row.reason for row in rows[1:4]] == ["row: not UTF-8"] * 3 and rows[1].text == "caf\ufffd\u2409b"
+    assert (rows[0], rows[4]) == (("a", "b"), ("d", "é"))
+    message = fails(write(tmp_path / "a.tsv.gz", b"a\tb\n" + b"\xe9\tb\n" * 101))
+    assert "a.tsv.gz, line 2: not UTF-8 (byte 1 of the line is 0xe9); 101 of the first 102 rows are wrong" in message
 
 
 def test_a_file_of_another_kind_is_an_error(tmp_path):
@@ -121,7 +127,7 @@ def test_a_file_of_another_kind_is_an_error(tmp_path):
 
 def test_a_bad_row_is_handed_on_in_its_place(tmp_path):
     path = write(tmp_path / "a.tsv", lines(PAIRS[:3]) + b"alone\na\tb\t0.5\n" + lines(PAIRS[3:9]))
-    assert list(read_file(path)) == [
+    assert list(open_corpus("local", path)) == [
         *PAIRS[:3],
         BadRow("row: columns", "alone"),
         BadRow("row: columns", "a\u2409b\u24090.5"),
@@ -133,13 +139,13 @@ def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
     path = write(tmp_path / "a.zst", lines(PAIRS))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(PspError, match=r"a\.zst: reading \.zst needs zstandard: pip install 'paraphrastic\[data\]'"):
-        list(read_file(path))
+        list(open_corpus("local", path))
 
 
 def test_an_unfinished_reading_closes_the_file(tmp_path):
     for ending in ENDINGS:
         path = write(tmp_path / f"a{ending}", lines(PAIRS))
-        rows = read_file(path)
+        rows = open_corpus("local", path)
         assert next(iter(rows)) == PAIRS[0]
         rows.close()  # type: ignore[attr-defined]
         held = [entry.resolve() for entry in Path("/proc/self/fd").iterdir()] if Path("/proc/self/fd").exists() else []
@@ -155,7 +161,7 @@ def test_a_zstd_bomb_is_refused_before_it_fills_the_memory(tmp_path):
     tracemalloc.start()
     try:
         with pytest.raises(DataError, match=r"a line of more than 1,048,576 bytes"):
-            list(read_file(path))
+            list(open_corpus("local", path))
         with opened(path) as (_, stream), pytest.raises(DataError, match="more than 200 times its size unpacked"):
             while stream.read(1 << 16):
                 pass
