@@ -273,15 +273,18 @@ def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where:
     return {**development, "sts": expanded(sts), "sets": sets}
 
 
-def tuning_of(model: ModelEntry) -> Tuning:
+def tuning_of(model: ModelEntry, pairs: int | None = None) -> Tuning:
     """The search for a model's settings.
+
+    Args:
+        pairs: the most that the model can be trained on, if known.
 
     Raises:
         ConfigError: two points are the same, or one does not fit the model.
     """
     tuning = Tuning(**model["tune"])
     paraphrase = {part.paraphrase for part in model.parts}
-    tuning.check(model["train"], paraphrase=paraphrase, where=f"models.{model.name}.tune")
+    tuning.check(model["train"], pairs=pairs, paraphrase=paraphrase, where=f"models.{model.name}.tune")
     return tuning
 
 

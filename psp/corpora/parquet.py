@@ -102,8 +102,8 @@ def _batches(path: Path, names: tuple[str, ...]) -> Iterator[list[list[Any]]]:
     with _opened(path) as file:
         of_arrow = path.suffix == ".arrow"
         schema = file.schema if of_arrow else file.schema_arrow
-        for name in names:
-            _check_field(schema, name, path)
+        for place, name in enumerate(names):
+            _check_field(schema, name, place < 2, path)
         if not of_arrow:  # what it states of itself, before anything is unpacked
             groups = range(file.metadata.num_row_groups)
             _check_size(sum(file.metadata.row_group(group).total_byte_size for group in groups), path)
@@ -125,14 +125,27 @@ def _check_size(unpacked: int, path: Path) -> None:
         raise DataError(f"has {problem}; if undamaged, raise that limit", path)
 
 
-def _check_field(schema: Any, name: str, path: Path) -> None:
+def _check_field(schema: Any, name: str, text: bool, path: Path) -> None:
+    """Check that a table has a column, once, and that it holds text, or else numbers."""
+    import pyarrow
+
     top, _, below = (name, "", "") if name in schema.names else name.partition(".")
     if schema.names.count(top) > 1:
         raise DataError(f"has {schema.names.count(top)} columns {top}; give each its own name", path)
-    inside = schema.field(top).type if below and top in schema.names else None
-    fields = [] if inside is None else [inside.field(number).name for number in range(inside.num_fields)]
-    if top not in schema.names or (below and fields.count(below) != 1):
+    found = schema.field(top).type if top in schema.names else None
+    if found is not None and below:
+        fields = [found.field(number) for number in range(found.num_fields)]
+        inside = [field.type for field in fields if field.name == below]
+        found = inside[0] if len(inside) == 1 else None
+    if found is None:
         raise DataError(f"has no column {name}; it has {', '.join(schema.names)}: name two by `columns`", path)
+    if pyarrow.types.is_dictionary(found):
+        found = found.value_type
+    is_text = pyarrow.types.is_string(found) or pyarrow.types.is_large_string(found)
+    if not (is_text if text else is_text or pyarrow.types.is_primitive(found)):
+        raise DataError(
+            f"its column {name} holds {found}, not {'text' if text else 'numbers'}: name others by `columns`", path
+        )
 
 
 def _values(batch: Any, name: str, path: Path) -> tuple[list[Any], int]:

@@ -30,6 +30,7 @@ def config(fr: dict | None = None, **top) -> Config:
 
 
 def refusal(*arguments: str, **given) -> str:
+    Path("few.tsv").write_text("one two\tun deux\n" * 1000)
     with pytest.raises(ConfigError) as caught:
         targets.check(config(**given), arguments)
     assert "\n" not in str(caught.value)
@@ -43,6 +44,13 @@ def test_targets_are_told_from_other_arguments():
     assert [model.name for model in targets.models(config(), ["--cores", "2"])] == ["fr", "zh"]
     assert targets.models(config(), ["results/downloads/sts/STS.zip"]) == []
     targets.check(config(), arguments[:3])
+
+
+def grid_of(*megabatches: int) -> dict:
+    return {
+        "train": {"tune": True, "objective": "margin", "batch_size": 10},
+        "tune": {"grid": {"megabatch": list(megabatches)}},
+    }
 
 
 TRANSLATORS = {
@@ -69,6 +77,7 @@ TRANSLATORS = {
         (EVAL, {"fr": {"development": {"sts": "a"}}}, "a: no such file, but models.fr.development.sts"),
         (EVAL, {"fr": {"teacher": {"encoder": "a/b", "languages": ["en"]}}}, "but models.fr.teacher.encoder names it"),
         (EVAL, {"fr": {"train": {"init_encoder": "a/b"}}}, "but models.fr.train.init_encoder"),
+        (EVAL, {"fr": {"corpora": [{"path": "few.tsv"}], **grid_of(60, 100)}}, "megabatch=60 and megabatch=100 would be the"),
         ("results/fr/tune.json", {"fr": {"development": {"sts": None, "heldout": 0}}}, "models.fr"),
         ("results/fr/inspect.json", {"fr": {"inspect": {"encoder": "a/b"}}}, "models.fr.inspect.encoder names it"),
         ("results/fr/stats.json", {"fr": {"stats": {"labels": ["a"]}}}, "a: no such file, but models.fr.stats"),
@@ -99,3 +108,10 @@ def test_files_that_the_workflow_makes_need_not_be_there():
 
 def test_what_other_models_lack_is_nothing_to_this_one():
     targets.check(config({"corpora": [{"path": "gone.tsv"}]}), ["results/zh/eval.json"])
+
+
+def test_a_grid_that_the_pairs_may_fill_passes():
+    """How many pairs the filters leave is not known; a corpus that nobody has counted may have any number."""
+    Path("few.tsv").write_text("one two\tun deux\n" * 1000)
+    targets.check(config(fr={"corpora": [{"path": "few.tsv"}], **grid_of(1, 2)}), [EVAL])
+    targets.check(config(fr={"corpora": [{"path": "few.tsv"}, {"name": "News"}], **grid_of(60, 100)}), [EVAL])

@@ -134,8 +134,15 @@ def test_a_table_grows_no_more_than_other_files(tmp_path: Path, monkeypatch: pyt
     assert peak + pyarrow.default_memory_pool().max_memory() < 300 << 20
 
 
-def test_two_columns_of_one_name(tmp_path: Path) -> None:
+def test_two_columns_of_one_name_and_columns_of_no_text(tmp_path: Path) -> None:
     table = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 3, names=["source", "source", "target"])
     pq.write_table(table, tmp_path / "a.parquet")
     with pytest.raises(DataError, match=r"a\.parquet: has 2 columns source; give each its own name"):
         read(tmp_path / "a.parquet")
+    path = write(tmp_path / "b.parquet", source=[["a"]], target=["b"], n=[1])
+    with pytest.raises(DataError, match=r"b\.parquet: its column source holds list<.*>, not text: name others by"):
+        read(path)
+    with pytest.raises(DataError, match="its column n holds int64, not text"):
+        read(path, ("target", "n"))
+    with pytest.raises(DataError, match=r"its column source holds list<.*>, not numbers"):
+        read(write(path, a=["a"], b=["b"], source=[["a"]]), ("a", "b", "source"))
