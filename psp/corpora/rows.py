@@ -180,9 +180,10 @@ def _either(numbers: Collection[int]) -> str:
 
 
 def _too_many(bad: int, rows: int, first: BadRow, path: Path | str, line: int) -> DataError:
+    fix = "convert the file, e.g. `iconv -f CP1252 -t UTF-8`" if first.reason == ENCODING else "fix the file"
     return DataError(
-        f"{first.problem or first.reason}; {bad:,} of the first {rows:,} rows are wrong, starting with this one: fix "
-        "the file, name the right one, or raise filters.max_bad_rows",
+        f"{first.problem or first.reason}; {bad:,} of the first {rows:,} rows are wrong, starting with this one: "
+        f"{fix}, name the right one, or raise filters.max_bad_rows",
         path,
         line,
     )

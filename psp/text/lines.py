@@ -49,7 +49,8 @@ def check_plain(beginning: bytes, path: Path | str) -> None:
     """
     for pattern, called, command in _FORMATS:
         if re.match(pattern, beginning):
-            raise DataError(f"is {called}, not plain text; run `{command.format(shlex.quote(str(path)))}`", path)
+            file = shlex.quote(str(path)) if isinstance(path, Path) else "FILE"
+            raise DataError(f"is {called}, not plain text; run `{command.format(file)}`", path)
 
 
 class LineFile:
