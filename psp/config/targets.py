@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import re
 import shlex
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from psp.config.config import RESERVED, Config
 from psp.config.downloads import FOLDER as DOWNLOADS
@@ -130,7 +131,7 @@ def check_files(config: Config, model: ModelEntry) -> None:
         ConfigError: some are missing.
     """
     place = f"models.{model.name}"
-    _check_braces(config, model, place)
+    _check_braces(model, place)
     if absent := config.absent(model):
         raise _absent(", ".join(absent), f"{place}.corpora names")
     if refused := model.of.absent(model):
@@ -143,23 +144,30 @@ def check_files(config: Config, model: ModelEntry) -> None:
     _check_offline(config, model, f"model {model.name}")
 
 
-def _check_braces(config: Config, model: ModelEntry, place: str) -> None:
-    """Check that no path of the user's files looks like a wildcard, for which Snakemake has no escape."""
-    tasks = model["evaluate"]["tasks"]
-    named = [(f"{place}.corpora", path) for part in model.files for path in part.paths]
-    named += _test_sets(model, place)
-    named += [
-        (f"{place}.evaluate.tasks.{task}", str(file))
-        for task in tasks
-        for file in config.task(model.name, task, DOWNLOADS).files()
-    ]
-    for key, path in named:
-        if match := re.search(r"\{\s*\w[^{}]*\}", path):
+def _check_braces(model: ModelEntry, place: str) -> None:
+    """Check that no path of the user's looks like a wildcard, for which Snakemake has no escape."""
+    paths = [(f"{place}.corpora", path) for part in model.files for path in part.paths]
+    paths += [(f"{place}.corpora", text) for part in model.files for _, text in _texts(part.filters)]
+    paths += [(f"{place}{key}", text) for key, text in _texts(model.settings)]
+    for key, path in paths:
+        if match := re.search(r"(?<!\$)\{\s*\w[^{}]*\}", path):  # ${VARIABLE} is no part of the path
             plain = re.sub(r"[{}]", "_", path)
             raise ConfigError(
                 f"{key}: {path}: Snakemake takes {match[0]} in a path for a wildcard; rename the file, e.g. "
                 f"`mv {shlex.quote(path)} {shlex.quote(plain)}`"
             )
+
+
+def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in a block, some of which are paths, each after its dotted key."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, below in value.items():
+            yield from _texts(below, f"{key}.{name}")
+    elif isinstance(value, list | tuple):
+        for below in value:
+            yield from _texts(below, key)
 
 
 def _test_sets(model: ModelEntry, place: str) -> Iterator[tuple[str, str]]:
