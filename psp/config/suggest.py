@@ -193,8 +193,7 @@ class _Suggestion:
     def _place(self, offer: Offer) -> tuple[str, dict[str, Any]]:
         """The catalogue entry, with its name, that an offer belongs to; an empty one if it needs a new entry.
 
-        Skips entries that would need other names for languages of their models, and those that list their pairs if the
-        offer's are not counted.
+        Skips entries that would need other names for languages of their models.
         """
         models = [self.config.model(name) for name in self.config.models]
         for name, entry in sorted(
@@ -202,7 +201,7 @@ class _Suggestion:
         ):
             used = {code for model in models for part in model.parts if part.corpus == name for code in part.languages}
             names = entry.get("names", {})
-            if (offer.pairs is not None or not entry.get("pairs")) and all(
+            if all(
                 code not in used or names.get(code, code) == there
                 for code, there in zip(self.codes, offer.names, strict=True)
             ):
