@@ -51,6 +51,7 @@ lint: install
 	ruff format --check .
 	snakefmt --check Snakefile rules
 	mypy
+	! git grep -nE '^(<{7}|>{7}) '  # a merge that was not finished
 
 # The pages as a site, in build/site; a wrong link is an error.
 docs: install

@@ -2,7 +2,9 @@
 rule data:
     input:
         files=lambda wildcards: [
-            origin(wildcards.model, part) for part in model(wildcards).parts
+            file
+            for part in model(wildcards).parts
+            for file in (origin(wildcards.model, part), *part.beside)
         ],
         records=lambda wildcards: [
             f"{download(part.download)}.json"
@@ -32,6 +34,7 @@ rule data:
             {
                 **about(part, "label", "kind", "version", "licence"),
                 "file": origin(wildcards.model, part),
+                "beside": part.beside,
                 "record": f"{download(part.download)}.json" if part.download else None,
                 "warn_share": part.filters["warn_share"],
                 "ranked": part.ranked,

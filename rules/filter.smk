@@ -19,6 +19,7 @@ def encoder(wildcards):
 
 #: What filtering a corpus needs, besides its file.
 TO_FILTER = {
+    "beside": lambda wildcards: part_of(wildcards).beside,
     "tests": lambda wildcards: evaluated_files(wildcards, scored(wildcards)),
     "lid": branch(
         lambda wildcards: needs_lid(part_of(wildcards).filters),

@@ -18,6 +18,9 @@ def similarity_encoders(wildcards):
 rule inspect:
     input:
         corpora=lambda wildcards: list(map(own_file, downloads(model(wildcards)).files)),
+        beside=lambda wildcards: [
+            file for part in model(wildcards).files for file in part.beside
+        ],
         tests=lambda wildcards: evaluated_files(wildcards, sets_of(wildcards)),
         lid=download(CONFIG.lid()),
         encoder=similarity_encoders,

@@ -36,7 +36,7 @@ rule rank:
         seed=attribute("seed"),
         # For an error: some may have the scores that another lacks. Not compared.
         others=lambda wildcards, input: [
-            (part.label, part.kind, own_file(part))
+            (part.label, part.kind, own_file(part), part.names)
             for part in model(wildcards).parts
             if not part.sources
         ],

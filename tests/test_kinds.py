@@ -34,6 +34,7 @@ OWN = (
 )  # fmt: skip
 #: Comparisons with such a word that is not the name of a kind, or that is left for a reason.
 OTHERWISE = {
+    ("psp/cli/show.py", "csv"): "a form of tables",
     ("psp/config/downloads.py", "opus"): "a key of a catalogue's entry",
     ("psp/config/trained_entries.py", "transformer"): "the block of a variant",
     ("psp/inference/streaming/vectorfile.py", "parquet"): "a format of files of vectors",

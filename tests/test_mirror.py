@@ -24,7 +24,7 @@ ELSEWHERE = {
     "evaluation/speed": ("evaluation/test_speed.py", "one measurement in several processes"),
     "inference/translation/settings.py": ("config/test_translator_entries.py", "a list of settings"),
     "inference/serve": ("inference/serve/test_app.py", "what a request is answered"),
-    "corpora/archive.py": ("corpora/test_local.py", "every compression, whole and damaged"),
+    "corpora/rows.py": ("corpora/test_paranmt.py", "every form that a row has, and how many may be bad"),
     "models/exports": ("models/exports/test_exports.py", "each export against the model"),
     "models/pooling.py": ("models/test_table.py", "its sums are the table's"),
     "models/text_model.py": ("models/test_model.py", "what every Model does"),

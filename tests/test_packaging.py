@@ -24,7 +24,7 @@ TOOLS_OF_DEVELOPERS = {"dev", "docs"}
 # Large packages for what is off by default; whoever asks for it is told the extra's name.
 OPTIONAL = {
     "use", "e5", "sentence-transformers", "export", "export-check", "search", "parquet", "serve", "hub", "peers",
-    "mteb", "benchmarks", "transformer",
+    "mteb", "benchmarks", "transformer", "kubernetes", "kubernetes-test",
 }  # fmt: skip
 
 

@@ -22,6 +22,7 @@ from typing import IO, Any, NoReturn
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_text
+from psp.core.packed import opened
 from psp.inference.search import INDEXES
 from psp.text.lines import read_lines
 
@@ -37,22 +38,21 @@ def lines(path: Path | None) -> list[str]:
 
 
 def lines_of(path: Path | None) -> Iterator[str]:
-    """The lines of a file, which is opened at once, or of standard input.
+    """The lines of a file, which is opened at once and may be compressed, or of standard input.
 
     Raises:
         DataError: the file cannot be read, or is not UTF-8.
     """
     if path is None:
         return read_lines(sys.stdin.buffer, "standard input")
-    try:
-        return _closed_after(path.open("rb"), path)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
+    stack = contextlib.ExitStack()
+    _, stream = stack.enter_context(opened(path))
+    return _closed_after(stack, stream, path)
 
 
-def _closed_after(file: IO[bytes], path: Path) -> Iterator[str]:
-    with file:
-        yield from read_lines(file, path)
+def _closed_after(stack: contextlib.ExitStack, stream: IO[bytes], path: Path) -> Iterator[str]:
+    with stack:
+        yield from read_lines(stream, path)
 
 
 #: Options that name what a command writes; all others that name a file or a folder name what it reads.

@@ -18,7 +18,13 @@ def add(command: Any) -> None:
     added = command("embed", run, "Embed each line of a text, in the order of the lines.")
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
     model_argument(added)
-    added.add_argument("file", nargs="?", type=Path, metavar="FILE", help="sentences, one per line (default: stdin)")
+    added.add_argument(
+        "file",
+        nargs="?",
+        type=Path,
+        metavar="FILE",
+        help="sentences, one per line; plain, or .gz, .bz2, .xz, .zst (default: stdin)",
+    )
     added.add_argument(
         "--out", required=True, metavar="FILE", help="x.npy, x.parquet, or raw numbers: x.f32, x.f16, - for stdout"
     )

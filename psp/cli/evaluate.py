@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.errors import ConfigError
+from psp.text.languages import check_codes
 
 #: psp.models.registry.KINDS, which needs numpy: not for every start of psp.
 _ENCODERS = (
@@ -58,6 +59,7 @@ def run(options: argparse.Namespace) -> None:
     """Run the command."""
     if options.resamples < 100 or options.seed < 0:
         raise ConfigError("--resamples must be 100 or more, and --seed 0 or more")
+    check_codes(options.languages or (), "--languages")
     entries = _entries(options.tasks, options.only)
     if options.sts is None and options.tatoeba is None and not entries:
         raise ConfigError("no test set; give --sts, --tatoeba or --tasks")
@@ -103,6 +105,7 @@ def run(options: argparse.Namespace) -> None:
         }
         if not entries and not main_metrics(body):
             why = "; ".join(f"{one['set']}: {one['why']}" for one in body["skipped"])
+            why = why or f"no set there is in {' and '.join(languages)}"
             raise ConfigError(f"nothing was scored ({why}); give --languages, or other sets")
         tables.append(eval_table.table(body).write(options.format))
         if options.out:

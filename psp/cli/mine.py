@@ -29,7 +29,9 @@ def add(command: Any) -> None:
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = f"pairs:\n{described(CHOICES)}index:\n{index_kinds()}"
     added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
-    added.add_argument("source", type=Path, metavar="SOURCE", help="sentences in one language, one per line")
+    added.add_argument(
+        "source", type=Path, metavar="SOURCE", help="sentences in one language, one per line, plain or compressed"
+    )
     added.add_argument("target", type=Path, metavar="TARGET", help="sentences in the other")
     added.add_argument(
         "--out", required=True, type=Path, metavar="FILE", help="tab-separated output: source, target, margin"

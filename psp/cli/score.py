@@ -20,7 +20,7 @@ def add(command: Any) -> None:
         nargs="?",
         type=Path,
         metavar="FILE",
-        help="tab-separated lines; the first two columns are the sentences (default: stdin)",
+        help="tab-separated lines, plain or compressed; the first two columns are the sentences (default: stdin)",
     )
     jobs(added)
 

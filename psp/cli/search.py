@@ -46,7 +46,9 @@ def add(command: Any) -> None:
         "Queries and corpus lines without any known piece match nothing.\n\nindex:\n" + index_kinds()
     )
     added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
-    added.add_argument("corpus", type=Path, metavar="CORPUS", help="sentences, one per line")
+    added.add_argument(
+        "corpus", type=Path, metavar="CORPUS", help="sentences, one per line; plain, or .gz, .bz2, .xz, .zst"
+    )
     added.add_argument("queries", nargs="?", type=Path, metavar="QUERIES", help="one per line (default: stdin)")
     added.add_argument("-k", type=int, default=10, metavar="N", help="sentences per query (default: 10)")
     added.add_argument("--json", action="store_true", help="print one JSON object per query")

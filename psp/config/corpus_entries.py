@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import hashlib
 import itertools
 import re
-from collections.abc import Iterable, Mapping, Sequence
+import unicodedata
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -19,7 +21,7 @@ from psp.pairs.filters import for_text, problems
 from psp.pairs.filters.base import Filter
 
 #: How names of packed files end.
-COMPRESSED = ("gz", "zst", "zip")
+COMPRESSED = ("gz", "bz2", "xz", "zst", "zip")
 #: The block ``rank`` of a corpus that is not ranked.
 UNRANKED: Mapping[str, Any] = {key: ranking.SECTION[key].default for key in ranking.SECTION.keys}
 
@@ -40,6 +42,7 @@ class CorpusSpec:
         filters: the settings of all filters for this corpus.
         rank: the settings of the block ``rank`` for this corpus.
         path: the path of a local file.
+        beside: further files of the user's that it consists of.
         sources: of mined and translated pairs: the bitext that they are made from.
         through: of mined pairs: the language of the shared side; of translated ones, that of the side translated.
         pivot: of mined pairs: the settings of the block ``pivot``.
@@ -57,6 +60,7 @@ class CorpusSpec:
     licence: str | None
     filters: Mapping[str, Any]
     path: str | None = None
+    beside: tuple[str, ...] = ()
     sources: tuple[CorpusSpec, ...] = ()
     through: str | None = None
     pivot: Mapping[str, Any] = field(default_factory=dict)
@@ -77,6 +81,11 @@ class CorpusSpec:
     def of(self) -> type[CorpusKind]:
         """The class of its kind."""
         return of_kind(self.kind)
+
+    @property
+    def paths(self) -> tuple[str, ...]:
+        """The user's own files."""
+        return () if self.path is None else (self.path, *self.beside)
 
     @property
     def ranked(self) -> bool:
@@ -113,8 +122,8 @@ def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
     """Check the settings of a catalogue entry by language pair.
 
     Raises:
-        ConfigError: a pair is not named like its archive, or is not listed in the entry; or the corpus has a single
-            file, but the entry has settings by pair.
+        ConfigError: a pair is not named like its archive; or the corpus has a single file, but the entry has settings
+            by pair.
     """
     for key in ("opus", "versions", "licences"):
         if not of_kind(kind_of(corpus)).by_pair and key in corpus:
@@ -129,11 +138,6 @@ def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
                 meant = f"; write {language_pair(parts)}" if len(parts) == 2 else ", such as en-fr"
                 raise ConfigError(
                     f"corpora.{name}.{key}: {pair} is not a pair as archives name it, in alphabetical order{meant}"
-                )
-            if key in ("versions", "licences") and corpus.get("pairs") and pair not in corpus["pairs"]:
-                raise ConfigError(
-                    f"corpora.{name}.{key}: {pair} is not among corpora.{name}.pairs"
-                    f"{closest(pair, corpus['pairs'])}; add it there, with its number of pairs"
                 )
 
 
@@ -164,12 +168,16 @@ def resolve(
     """
     item = {"name": item} if isinstance(item, str) else item
     corpus: dict[str, Any]
-    path = None
+    path, beside = None, list[str]()
     if given := of_item(item):
         if len(given) > 1:
             raise ConfigError(f"{where}: an item is {', or '.join(kind.called for kind in given)}; write two items")
-        path = item[next(iter(given[0].item))]
-        name, corpus = item.get("name", file_name(path)), {"kind": given[0].kind}
+        keys = (next(iter(given[0].item)), *given[0].further_files)
+        if missing := next((key for key in keys if key not in item), None):
+            example = ", ".join(f"{key}: {item.get(key, 'FILE')}" for key in keys)
+            raise ConfigError(f"{where}: an item has {keys[0]}, but no {missing}; write `- {{{example}}}`")
+        path, *beside = (item[key] for key in keys)
+        name, corpus = item.get("name", file_name(path, *beside)), {"kind": given[0].kind}
     elif "name" in item:
         name = item["name"]
         if name not in catalogue:
@@ -203,13 +211,9 @@ def resolve(
         licence=item.get("licence", of_pair(corpus, "licence", language_pair(names))),
         filters=merge(filters, merge(own, item.get("filters", {}))),
         path=path,
+        beside=tuple(beside),
         rank=merge(rank, merge(ranked, item.get("rank", {}))),
     )
-    if corpus.get("pairs") and part.pair not in corpus["pairs"]:
-        raise ConfigError(
-            f"{where}: {name} {part.version} has no archive {part.pair} (corpora.{name}.pairs lists "
-            f"{', '.join(corpus['pairs'])}); leave the corpus out of this model"
-        )
     check_filters(part, filters, where)
     return part
 
@@ -230,13 +234,25 @@ def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
             )
 
 
-def file_name(path: str) -> str:
-    """Derive a corpus's name from its path: strip the extensions, replace unusual characters with hyphens."""
-    name = Path(path).name
+def file_name(*paths: str) -> str:
+    """Derive a corpus's name from the path of its file, or what those of its files begin with.
+
+    The extensions are left out, and a hyphen stands for unusual characters. A name with letters that are not ASCII gets
+    a short hash: otherwise all names in another script would be one.
+    """
+    names = [Path(path).name for path in paths]
+    shared = "".join(
+        same[0] for same in itertools.takewhile(lambda same: len(set(same)) == 1, zip(*names, strict=False))
+    )
+    name = names[0] if len(names) == 1 else re.sub(r"[^._-]*$", "", shared) or names[0]
     endings = [*COMPRESSED, *itertools.chain.from_iterable(kind.endings for kind in registered())]
     while (shorter := re.sub(rf"\.({'|'.join(map(re.escape, endings))})$", "", name, flags=re.IGNORECASE)) != name:
         name = shorter
-    return re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "local"
+    plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "local"
+    if any(character.isalnum() and not character.isascii() for character in name):
+        digest = hashlib.sha256(unicodedata.normalize("NFC", name).encode(errors="surrogateescape"))
+        return f"{plain}-{digest.hexdigest()[:6]}"
+    return plain
 
 
 def _languages(
@@ -281,15 +297,24 @@ def check_filters(part: CorpusSpec, filters: Mapping[str, Any], where: str) -> N
         raise ConfigError(f"{where}: {part.corpus}: {problem}")
 
 
-def check_distinct(parts: Iterable[CorpusSpec], where: str, twice: str = "is listed twice") -> None:
+def check_distinct(parts: Sequence[CorpusSpec], where: str, twice: str = "is listed twice") -> None:
     """Check that corpora have different labels.
 
     Raises:
         ConfigError: two have one.
     """
-    labels = [part.label for part in parts]
-    if repeated := next((label for label in labels if labels.count(label) > 1), None):
-        raise ConfigError(f"{where}: {repeated} {twice}; leave one out")
+    seen: dict[str, CorpusSpec] = {}
+    for part in parts:
+        other = seen.setdefault(part.label, part)
+        if other is part:
+            continue
+        if part.path is not None and other.path != part.path:
+            key = next(iter(part.of.item), "path")
+            raise ConfigError(
+                f"{where}: {other.path or other.corpus} and {part.path} would both be called {part.label}; name one, "
+                f"e.g. `- {{{key}: {part.path}, name: {part.corpus}-2}}`"
+            )
+        raise ConfigError(f"{where}: {part.label} {twice}; leave one out")
 
 
 def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, str | None], key: str) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ from psp.corpora.kinds import CorpusKind, of_kind, registered
 from psp.evaluation.tasks import Sources
 from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.pairs.filters.language import known_labels, needs_lid
-from psp.text.languages import TATOEBA, closest_code, is_known, lid_label
+from psp.text.languages import TATOEBA, is_known, lid_label
 
 #: Where downloads lie.
 FOLDER = "results/downloads"
@@ -61,7 +62,23 @@ class Downloads(Written):
             raise ConfigError(f"{name} is not a download of this config")
         pin = self.pins.get(name, {})
         expanded = tuple(_expand(mirror, fields, where) for mirror in mirrors)
-        return Remote(name, expanded, required or pin.get("sha256"), pin.get("bytes"), licence)
+        remote = Remote(name, expanded, required or pin.get("sha256"), pin.get("bytes"), licence)
+        perhaps = self._perhaps_absent(of_kind(kind), **fields) if "pair" in fields else ""
+        return replace(remote, advice=f"{perhaps}{remote.advice}")
+
+    def _perhaps_absent(self, kind: type[CorpusKind], corpus: str, version: str, pair: str) -> str:
+        """What to do if OPUS has no archive of a pair; empty if the catalogue counts its pairs."""
+        entries = self.entries(kind, corpus).values()
+        if any(pair in entry.get("pairs", {}) for entry in entries):
+            return ""
+        codes = {there: code for entry in entries for code, there in entry.get("names", {}).items()}
+        pair_codes = [codes.get(name, name) for name in pair.split("-", 1)]
+        partner, language = sorted(pair_codes, key=lambda code: code != "en")
+        beside = "" if partner == "en" else f" --with {partner}"
+        return (
+            f"if {corpus} {version} has no {pair}, leave {corpus} out of the model (`psp languages suggest "
+            f"{language}{beside}` lists what OPUS has); or "
+        )
 
     def entries(self, kind: type[CorpusKind], corpus: str) -> dict[str, dict[str, Any]]:
         """The catalogue's entries for a publisher's ``corpus``, by name."""
@@ -76,17 +93,22 @@ class Downloads(Written):
     ) -> tuple[list[str], str | None]:
         """An archive's mirrors and declared licence; ``name`` is its download's."""
         mirrors = self.sources[kind.kind]["mirrors"]
-        declared = {
-            key: (entry.get("mirrors", mirrors), of_pair(entry, "licence", pair))
+        of_version = {
+            key: entry
             for key, entry in self.entries(kind, corpus).items()
-            # An archive that has no pair in its name holds one.
-            if of_pair(entry, "version", pair) == version and pair in ("", *(entry.get("pairs") or [pair]))
+            if of_pair(entry, "version", pair) == version
+        }
+        # Where entries share a corpus, those that count other pairs only are not for this one, unless none counts it.
+        fitting = [key for key, entry in of_version.items() if pair in ("", *(entry.get("pairs") or [pair]))]
+        declared = {
+            key: (of_version[key].get("mirrors", mirrors), of_pair(of_version[key], "licence", pair))
+            for key in fitting or of_version
         }
         first = next(iter(declared.values()), (mirrors, None))
         if any(other != first for other in declared.values()):
             raise ConfigError(
                 f"corpora: {' and '.join(declared)} are the same archive, {name}, but differ in licence or mirrors; "
-                "make them equal"
+                f"make them equal{', or count this pair in the `pairs` of one' if pair else ''}"
             )
         return first
 
@@ -151,7 +173,7 @@ class Downloads(Written):
     @staticmethod
     def absent(model: ModelEntry) -> list[str]:
         """Local files of a model's corpora that are missing, except under results/: the workflow may make these."""
-        paths = [part.path for part in model.files if part.path]
+        paths = [path for part in model.files for path in part.paths]
         return [path for path in paths if not path.startswith("results/") and not Path(path).exists()]
 
     @staticmethod
@@ -169,9 +191,8 @@ class Downloads(Written):
         strange = []
         for language in model.languages:
             if not is_known(language):
-                meant = closest_code(language)
-                told = f"is not a language code that psp knows{meant}"
-                if not meant and re.fullmatch("[a-z]{3}", language):
+                told = "is not a language code that psp knows"
+                if len(language) == 3:
                     told = "is taken for an ISO 639-3 code, which psp cannot check"
                 strange.append(
                     f"models.{model.name}.languages: {language} {told}; it selects test sets and OPUS archives, so "

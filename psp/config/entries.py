@@ -26,13 +26,14 @@ from psp.pairs import filters, pivot, rank, subword, vocabulary
 from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
+from psp.text.languages import CODE
 from psp.training import by_corpus, deciles, tune
 from psp.training import settings as training
 from psp.training.teaching import settings as teaching
 from psp.training.transformer import settings as transformer
 from psp.training.translator import settings as translator
 
-LANGUAGE: dict[str, Any] = {"type": "string", "pattern": "^[a-z]{2,3}$"}
+LANGUAGE: dict[str, Any] = {"type": "string", "pattern": CODE}
 
 RELEASE = text(pattern=NAME, help="the release, as OPUS names it")
 
@@ -106,7 +107,8 @@ CORPUS = Section(
         "pairs": table(
             {},
             values={"type": "integer", "minimum": 0},
-            help="pairs in each archive according to OPUS, such as {en-fr: 2051014}; for `psp plan`",
+            help="pairs in each archive according to OPUS, such as {en-fr: 2051014}; for `psp plan`. Other "
+            "archives may exist",
         ),
         "bytes": table(
             {},

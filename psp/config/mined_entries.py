@@ -15,6 +15,7 @@ from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.corpora.kinds import of_item
 from psp.corpora.mined import Mined
+from psp.corpora.opus import language_pair
 
 #: Default filters of mined pairs, which the config can override for the model or the item. Bitext is filtered before
 #: mining, by language too, so these need only find copies, different numbers, and lines too short to mean the same.
@@ -70,8 +71,8 @@ class MinedPairs(Made):
         for language in wanted:
             if not any(language in source.languages for source in sources):
                 raise ConfigError(
-                    f"{place}: no corpus of `from` is bitext of {language} and {through}; name one that is, or another "
-                    "language for `through`"
+                    f"{place}: no corpus of `from` is bitext of {language} and {through}, as far as their `pairs` say; "
+                    f"name one that is, with `languages: [{through}, {language}]`, or another language for `through`"
                 )
         check_distinct(sources, place, "is in `from` twice")
         both = (wanted[0], wanted[-1])
@@ -167,10 +168,13 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: s
                 f"`- {{{key}: {one[key]}, languages: [{through}, {wanted[0]}]}}`"
             )
         pairs = [one["languages"]] if "languages" in one else [[through, language] for language in wanted]
-        for pair in pairs:
-            listed = asking.catalogue.get(one.get("name", ""), {}).get("pairs")
-            if listed and len(pairs) > 1 and "-".join(sorted(pair)) not in listed:
-                continue  # of two languages, one may be missing
+        corpus = asking.catalogue.get(one.get("name", ""), {})
+        names = corpus.get("names", {})
+        # Of two languages, one may be missing; a corpus that counts neither may have both.
+        counted = [
+            pair for pair in pairs if language_pair(names.get(code, code) for code in pair) in corpus.get("pairs", {})
+        ]
+        for pair in counted or pairs:
             if set(pair) not in fitting:
                 raise ConfigError(
                     f"{place}: {one.get('name') or next(iter(one.values()))} is in {' and '.join(pair)}; leave it out"

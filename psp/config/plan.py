@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import collections
+import itertools
+import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -16,11 +19,14 @@ from psp.config.shards import deduplication, filtering, left, listed, of_model, 
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
+from psp.corpora import open_corpus
 from psp.training import launch
 from psp.training.objectives import find
 from psp.training.tune import Tuning
 
 GB = 1e9
+#: Rows of a user's file that are read: more than may be bad.
+LOOKED_AT = 1000
 
 #: MiniLM in bfloat16 on one of two cores with other jobs running (docs/measurements.md), short English sentences.
 TRANSFORMER_RATE = 20
@@ -77,23 +83,29 @@ def downloads(config: Config, model: ModelEntry, folder: Path | str) -> Iterator
             yield PlannedDownload(name, False, None, pairs, "not known")
     for part in model.files:
         if part.path:
-            path = Path(part.path)
-            if path.exists():
-                yield _counted(PlannedDownload(part.path, True, _bytes(path), None, "your file"), path, part)
+            if all(map(os.path.exists, part.paths)):
+                file = PlannedDownload(part.path, True, _bytes(*map(Path, part.paths)), None, "your file")
+                yield _counted(file, Path(part.path), part)
             else:
                 yield PlannedDownload(part.path, False, None, None, "not here")
 
 
-def _bytes(path: Path) -> int:
-    files = [file for file in path.rglob("*") if file.is_file()] if path.is_dir() else [path]
+def _bytes(*paths: Path) -> int:
+    files = [file for path in paths for file in (path.rglob("*") if path.is_dir() else [path]) if file.is_file()]
     return sum(file.stat().st_size for file in files)
 
 
 def _counted(file: PlannedDownload, path: Path, part: CorpusSpec | None) -> PlannedDownload:
-    """Fill in the number of pairs, if it is unknown and can be counted in the file at ``path``."""
+    """Fill in the number of pairs, if it is unknown and can be counted in the file at ``path``.
+
+    Its first rows are read as the filters will read them: a file of another kind has lines, but no pairs.
+    """
     if part is None or file.pairs is not None or not path.exists():
         return file
     try:
+        if not path.is_dir() or part.path:
+            rows = open_corpus(part.kind, path, part.opus, part.names, max_bad_rows=part.filters["max_bad_rows"])
+            collections.deque(itertools.islice(rows, LOOKED_AT), maxlen=0)
         pairs, exact = part.of.count(path, part.opus, part.names)
     except PspError as error:
         return replace(file, basis=f"{file.basis}; its pairs cannot be counted: {error}")

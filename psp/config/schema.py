@@ -14,6 +14,7 @@ from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
 from psp.core.json_schema import Draft202012Validator, ValidationError, extend
 from psp.core.settings import NAME, match_whole
+from psp.text.languages import CODE, wrong_code
 
 
 def resolve(node: Mapping[str, Any], schema: Mapping[str, Any]) -> dict[str, Any]:
@@ -154,6 +155,8 @@ def _say(error: ValidationError, schema: Mapping[str, Any]) -> str:
         )
     if rule == "required":
         return f"config: {key or 'the top level'} lacks {', '.join(n for n in allowed if n not in value)}; add it"
+    if rule == "pattern" and allowed == CODE:
+        return f"config: {key}: {wrong_code(value)}"
     if rule == "pattern" and "propertyNames" in error.absolute_schema_path:
         return f"config: {key}: {_yaml(value)} is not a usable name (it becomes a folder's); use {_NAME_IN_WORDS}"
     words = {

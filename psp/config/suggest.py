@@ -24,13 +24,12 @@ from psp.config.corpus_entries import of_pair
 from psp.core.errors import ConfigError, DataError, DownloadError
 from psp.corpora.known import DOUBTFUL, LICENCES, SKIPPED, SYNTHETIC, TERMS
 from psp.corpora.opus import Opus, language_pair
-from psp.text.languages import NAMES, opus_names
+from psp.text.languages import NAMES, check_codes, opus_names
 
 log = logging.getLogger(__name__)
 
 #: Larger corpora are capped at this many pairs, like the paper's two largest, so that none dominates.
 CAP = 4_000_000
-_CODE = re.compile(r"[a-z]{2,3}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._+@-]*")
 
 
@@ -132,13 +131,11 @@ def suggest(config: Config, language: str, partner: str = "en") -> str:
     so that other models do not change; if that release lacks the pair, the newest is used for this pair only.
 
     Raises:
-        ConfigError: a language is not an ISO 639 code, both are the same, or the config is offline.
+        ConfigError: a language is not named by its code, both are the same, or the config is offline.
         DownloadError: the API does not answer as documented.
         DataError: OPUS has no corpora for the pair, or none that can be suggested.
     """
-    for code in (language, partner):
-        if not _CODE.fullmatch(code):
-            raise ConfigError(f"{code!r} is not an ISO 639 code of two or three letters; write e.g. sw")
+    check_codes([language, partner], "psp languages suggest")
     if language == partner:
         raise ConfigError(f"{language} with itself is not a pair; name another language with --with, e.g. --with en")
     if config.offline:
@@ -196,8 +193,7 @@ class _Suggestion:
     def _place(self, offer: Offer) -> tuple[str, dict[str, Any]]:
         """The catalogue entry, with its name, that an offer belongs to; an empty one if it needs a new entry.
 
-        Skips entries that would need other names for languages of their models, and those that list their pairs if the
-        offer's are not counted.
+        Skips entries that would need other names for languages of their models.
         """
         models = [self.config.model(name) for name in self.config.models]
         for name, entry in sorted(
@@ -205,7 +201,7 @@ class _Suggestion:
         ):
             used = {code for model in models for part in model.parts if part.corpus == name for code in part.languages}
             names = entry.get("names", {})
-            if (offer.pairs is not None or not entry.get("pairs")) and all(
+            if all(
                 code not in used or names.get(code, code) == there
                 for code, there in zip(self.codes, offer.names, strict=True)
             ):

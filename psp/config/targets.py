@@ -7,12 +7,16 @@ line. The rules check targets that only other targets need.
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from psp.config.config import RESERVED, Config
 from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
+from psp.config.shards import most_pairs
+from psp.config.trained_entries import tuning_of
 from psp.config.translator_entries import FOLDER
 from psp.core.errors import ConfigError
 from psp.evaluation import judged
@@ -20,6 +24,8 @@ from psp.evaluation.testsets import SEMEVAL
 from psp.models.registry import missing_encoder
 from psp.pairs.filters import custom
 
+#: With more pairs than this, mega-batches reach the sizes of any grid, and comparing its points takes seconds.
+FEW_PAIRS = 1_000_000
 #: The folder of results, whose files the workflow makes.
 _MADE = "results/"
 
@@ -71,6 +77,10 @@ def _check_model(config: Config, name: str, file: str) -> None:
     for part in (*model.parts, *model.files):
         custom.fingerprint(part.filters["custom"])  # rejects a missing module
     place = f"models.{name}"
+    if of.block == "train" and (model["train"]["tune"] or file.startswith("tune")):
+        pairs = most_pairs(config.corpora, model.parts)
+        if pairs is not None and pairs < FEW_PAIRS:
+            tuning_of(model, pairs)  # rejects a grid whose mega-batches these pairs cannot fill
     if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
         tuning = config.tuning(name)
         if match[1]:
@@ -121,6 +131,7 @@ def check_files(config: Config, model: ModelEntry) -> None:
         ConfigError: some are missing.
     """
     place = f"models.{model.name}"
+    _check_braces(model, place)
     if absent := config.absent(model):
         raise _absent(", ".join(absent), f"{place}.corpora names")
     if refused := model.of.absent(model):
@@ -131,6 +142,32 @@ def check_files(config: Config, model: ModelEntry) -> None:
         if missing := missing_encoder(model[block][key]):
             raise ConfigError(f"{missing}, but {place}.{block}.{key} names it; install it, or correct its path")
     _check_offline(config, model, f"model {model.name}")
+
+
+def _check_braces(model: ModelEntry, place: str) -> None:
+    """Check that no path of the user's looks like a wildcard, for which Snakemake has no escape."""
+    paths = [(f"{place}.corpora", path) for part in model.files for path in part.paths]
+    paths += [(f"{place}.corpora", text) for part in model.files for _, text in _texts(part.filters)]
+    paths += [(f"{place}{key}", text) for key, text in _texts(model.settings)]
+    for key, path in paths:
+        if match := re.search(r"(?<!\$)\{\s*\w[^{}]*\}", path):  # ${VARIABLE} is no part of the path
+            plain = re.sub(r"[{}]", "_", path)
+            raise ConfigError(
+                f"{key}: {path}: Snakemake takes {match[0]} in a path for a wildcard; rename the file, e.g. "
+                f"`mv {shlex.quote(path)} {shlex.quote(plain)}`"
+            )
+
+
+def _texts(value: Any, key: str = "") -> Iterator[tuple[str, str]]:
+    """The texts in a block, some of which are paths, each after its dotted key."""
+    if isinstance(value, str):
+        yield key, value
+    elif isinstance(value, Mapping):
+        for name, below in value.items():
+            yield from _texts(below, f"{key}.{name}")
+    elif isinstance(value, list | tuple):
+        for below in value:
+            yield from _texts(below, key)
 
 
 def _test_sets(model: ModelEntry, place: str) -> Iterator[tuple[str, str]]:

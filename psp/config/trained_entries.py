@@ -28,6 +28,7 @@ from psp.models.files import CONFIG, WEIGHTS
 from psp.models.registry import known_languages
 from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
+from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training import launch
 from psp.training.encoders import kinds as encoders
@@ -101,6 +102,7 @@ class Trained(EntryKind, TrainedKind):
             example = next(iter(config.corpora), "Europarl")
             raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
         languages = tuple(entry["languages"])
+        check_codes(languages, f"{where}.languages")
         recipe = entry.get("recipe", config.raw.get("recipe", TOP["recipe"].default))
         given = entry.get("encoder", ENCODER.default)
         encoder: str = given["kind"] if isinstance(given, Mapping) else given
@@ -273,15 +275,18 @@ def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where:
     return {**development, "sts": expanded(sts), "sets": sets}
 
 
-def tuning_of(model: ModelEntry) -> Tuning:
+def tuning_of(model: ModelEntry, pairs: int | None = None) -> Tuning:
     """The search for a model's settings.
+
+    Args:
+        pairs: the most that the model can be trained on, if known.
 
     Raises:
         ConfigError: two points are the same, or one does not fit the model.
     """
     tuning = Tuning(**model["tune"])
     paraphrase = {part.paraphrase for part in model.parts}
-    tuning.check(model["train"], paraphrase=paraphrase, where=f"models.{model.name}.tune")
+    tuning.check(model["train"], pairs=pairs, paraphrase=paraphrase, where=f"models.{model.name}.tune")
     return tuning
 
 

@@ -26,6 +26,7 @@ from psp.corpora.kinds import of_item
 from psp.inference.translation.load import KINDS, kind_of
 from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
 from psp.pairs.translator_heldout import REST
+from psp.text.languages import check_codes
 from psp.training.translator.settings import BEFORE, FILES, TranslatorSettings
 from psp.training.translator.settings import CTRANSLATE2 as DECODED
 
@@ -116,6 +117,7 @@ def resolve_translator(config: Any, name: str, entry: Mapping[str, Any]) -> Tran
     if "languages" not in entry:
         raise ConfigError(f"{where}: names no languages; write source and target, e.g. `languages: [fr, en]`")
     source, target = languages = (entry["languages"][0], entry["languages"][1])
+    check_codes(languages, f"{where}.languages")
     if not is_trained(entry):
         return _resolve_ready(name, entry, languages, where)
     if strange := next((key for key in entry if key in _READY), None):

@@ -19,6 +19,7 @@ from psp.config.schema import defaults
 from psp.config.translator_entries import TranslatorEntry
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import RECIPES
+from psp.text.languages import ISO3
 
 #: The model of a newcomer's first commands, which has its own config.
 DEMO = ", but of config/demo.yaml: add `--configfile config/demo.yaml`"
@@ -63,11 +64,14 @@ class Written(ABC):
     def _entry(self, name: str, below: tuple[str, ...]) -> dict[str, Any]:
         if name not in self.raw["models"]:
             what = f"models.{below[-1]}.extends: {name}" if below else name
+            language = name in ISO3 and name != "en"
+            corpus = next(iter(self.corpora), "Europarl")
             raise ConfigError(
                 f"{what} is not a model of the config"
                 f"{DEMO if name == 'demo' else closest(name, self.models)}; "
                 f"there are {', '.join(self.models)}; add it under `models:`, "
-                f"e.g. `{name}: {{languages: [en, fr], corpora: [Europarl]}}`"
+                f"e.g. `{name}: {{languages: [en, {name if language else 'fr'}], corpora: [{corpus}]}}`"
+                + (f"; `psp languages suggest {name}` lists the corpora that OPUS has" if language else "")
             )
         entry = self.raw["models"][name]
         if "extends" not in entry:

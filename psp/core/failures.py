@@ -89,6 +89,13 @@ def of_snakemake(exception: str, text: str) -> str:
             f"{match[1]}: dated in the future ({match[2]}), so the clock has been set back; correct it, or run "
             "`find results -newermt now -exec touch -d now {} +`, and then the same command"
         )
+    if "NoCredentialsError" in text:
+        return (
+            "the object store's keys are missing: set the environment variables SNAKEMAKE_STORAGE_S3_ACCESS_KEY and "
+            "SNAKEMAKE_STORAGE_S3_SECRET_KEY"
+        )
+    if raised := re.findall(r"^\s*\| (?:[\w.]+\.)?(?:\w*(?:Error|Exception)): (.+)$", text, re.MULTILINE):
+        return str(raised[-1])  # a group of exceptions, one for each file that was asked for; the last has the cause
     if text.startswith("Traceback"):
         last = text.rstrip().rpartition("\n")[2]
         absent = re.fullmatch(r"FileNotFoundError: \[Errno 2\] .*: '(.+)'", last)  # such as a --configfile

@@ -209,7 +209,11 @@ def read_json(path: Path | str) -> Any:
         raise DataError(f"not JSON ({error}); delete it and make it again", path) from error
 
 
-def sha256(path: Path | str) -> str:
-    """The SHA-256 of a regular file in hexadecimal, read in blocks."""
-    with open_regular(path) as file:
-        return hashlib.file_digest(file, "sha256").hexdigest()
+def sha256(*paths: Path | str) -> str:
+    """The SHA-256 of a regular file, or of several one after another, in hexadecimal, read in blocks."""
+    digest = hashlib.sha256()
+    for path in paths:
+        with open_regular(path) as file:
+            while block := file.read(1 << 20):
+                digest.update(block)
+    return digest.hexdigest()

@@ -7,15 +7,13 @@ outside the workflow, set that variable by hand, for some limits or all.
 from __future__ import annotations
 
 import functools
-import io
 import json
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
-from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
-from psp.core.errors import ConfigError, DataError
+from psp.core.errors import ConfigError
 from psp.core.settings import Section, integer, number
 
 VARIABLE = "PSP_LIMITS"
@@ -95,26 +93,3 @@ def _of(text: str) -> Limits:
         if not SECTION[key].allows(value):
             raise ConfigError(f"{VARIABLE}: {key} is {value!r}, but must be {SECTION[key].allowed}")
     return Limits(**values)
-
-
-class Unpacked(io.RawIOBase):
-    """The unpacked bytes of a compressed file, as far as the limits allow.
-
-    Args:
-        raw: gives the unpacked bytes.
-        file: the compressed file that they are read from.
-        path: for errors.
-    """
-
-    def __init__(self, raw: Any, file: IO[bytes], path: Path) -> None:
-        self._raw, self._file, self._path, self._size, self._limits = raw, file, path, 0, limits()
-
-    def readable(self) -> bool:
-        return True
-
-    def readinto(self, buffer: Any) -> int:
-        count = int(self._raw.readinto(buffer))
-        self._size += count
-        if problem := self._limits.unpacked(self._size, self._file.tell()):
-            raise DataError(f"has {problem}; if undamaged, raise that limit", self._path)
-        return count

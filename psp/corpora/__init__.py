@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 def open_corpus(
-    kind: str, path: Path | str, corpus: str, names: tuple[str, ...], *, max_bad_rows: float | None = None
+    kind: str, path: Path | str, corpus: str = "", names: tuple[str, ...] = (), *, max_bad_rows: float | None = None
 ) -> Iterator[Row]:
     r"""Read a corpus of any kind, row by row.
 
@@ -22,18 +22,19 @@ def open_corpus(
         kind: the name of one of :mod:`psp.corpora.kinds`.
         path: the file.
         corpus: the corpus's name, as its publisher writes it.
-        names: the publisher's names of the source and target languages, or of a table's columns.
-        max_bad_rows: share of rows that may be malformed; None for the reader's default.
+        names: as :meth:`psp.corpora.base.CorpusKind.names` gives them.
+        max_bad_rows: share of rows that may be malformed; None for :data:`psp.corpora.rows.MAX_BAD_ROWS`.
 
     Yields:
         (source, target), with a score, or a score and a translation score, for every row of a corpus that has them; or
         a :class:`psp.corpora.rows.BadRow` for a malformed row.
 
     Raises:
-        DataError, PspError: as the kind's :meth:`psp.corpora.base.CorpusKind.read`.
+        DataError, PspError: as the kind's :meth:`psp.corpora.base.CorpusKind.read`, or
+            :func:`psp.corpora.rows.tolerated`.
         ValueError: there is no such kind.
     """
     from psp.corpora import kinds, rows
 
     limit = rows.MAX_BAD_ROWS if max_bad_rows is None else max_bad_rows
-    return kinds.of_kind(kind).read(path, corpus, names, limit)
+    return rows.tolerated(kinds.of_kind(kind).read(path, corpus, names), path, limit)

@@ -30,6 +30,8 @@ class CorpusKind(abc.ABC):
     help: ClassVar[str | None] = None
     #: The keys of an item of ``corpora`` of this kind; the first names its file.
     item: ClassVar[Mapping[str, Setting]] = {}
+    #: Those keys that name further files.
+    further_files: ClassVar[tuple[str, ...]] = ()
     #: What errors call an item of this kind, such as "a file of pairs, `path`".
     called: ClassVar[str] = ""
     #: Suffixes of its files, besides those of compression, which a corpus's own name leaves out.
@@ -60,13 +62,14 @@ class CorpusKind(abc.ABC):
 
     @classmethod
     def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-        """What the file calls its two sides, and its scores: by default what the catalogue says of the languages."""
+        """What the reader has to know of an item: by default what the catalogue calls the two languages."""
         return names
 
     @classmethod
     @abc.abstractmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
-        """Yield its rows in order, unmodified; as :func:`psp.corpora.open_corpus`.
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+        """Yield its rows in order, unmodified, with a bad row for each malformed one; as
+        :func:`psp.corpora.open_corpus`, which limits their number.
 
         Raises:
             DataError: the file is missing, damaged, or of another layout; possibly after rows were yielded.
@@ -86,7 +89,7 @@ class CorpusKind(abc.ABC):
             DataError: as :meth:`read`.
             PspError: a package is missing.
         """
-        return count_lines(path)
+        return count_lines(path, suffixes=(".txt", *(f".{ending}" for ending in cls.endings)))
 
 
 def register(kind: T) -> T:

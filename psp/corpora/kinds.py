@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from psp.corpora import local, mined, opus, paranmt, parquet, text
+from psp.corpora import csv_file, jsonl, lines, local, mined, opus, paranmt, parquet, text, tmx
 from psp.corpora.base import CorpusKind, of_kind, registered
 
 __all__ = ["KINDS", "CorpusKind", "of_item", "of_kind", "registered"]
 
 #: Imported for their registration; the first is the default of a catalogue's entry.
 KINDS: tuple[type[CorpusKind], ...] = (
-    opus.Opus, paranmt.ParaNmt, local.Local, text.Text, parquet.Parquet, mined.Mined, local.Translated,
+    opus.Opus, paranmt.ParaNmt, local.Local, lines.Lines, tmx.Tmx, csv_file.Csv, jsonl.JsonLines, text.Text,
+    parquet.Parquet, mined.Mined, local.Translated,
 )  # fmt: skip
 
 

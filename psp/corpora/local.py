@@ -2,41 +2,21 @@ r"""Read the user's own files of ``source \t target`` lines, optionally compress
 
 A third column is the score, a fourth one the translation score (:mod:`psp.corpora.paranmt`).
 
-The suffix names the compression: .gz, .zst, .zip (one member, .txt or .tsv); anything else is plain text.
+The suffix names the compression: .gz, .bz2, .xz, .zst, .zip (one member, .txt or .tsv); anything else is plain text.
 """
 
 from __future__ import annotations
 
-import contextlib
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import Any, ClassVar
 
+from psp.core.errors import DataError
 from psp.core.settings import Setting, text
-from psp.corpora.archive import only_text_member, open_member, open_zip, opened
+from psp.corpora.archive import text_lines
 from psp.corpora.base import CorpusKind, register
-from psp.corpora.rows import MAX_BAD_ROWS, Row, parse_rows
-from psp.text.lines import read_lines
-
-
-def read_file(path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
-    r"""Yield the rows of a file in order, unmodified; cleaning is left to the filter stage.
-
-    The first row of two to four columns tells how many the file has. A byte order mark is dropped.
-
-    Args:
-        path: the file.
-        max_bad_rows: as in :func:`psp.corpora.rows.parse_rows`.
-
-    Yields:
-        (source, target), with the scores that the file has, or a :class:`psp.corpora.rows.BadRow`.
-
-    Raises:
-        DataError: the file is missing, damaged or truncated, a line is not UTF-8, or too many rows are bad; possibly
-            after rows were yielded.
-        PspError: the package for .zst is not installed.
-    """
-    yield from parse_rows(lines_of(path), path, columns=(2, 3, 4), max_bad_rows=max_bad_rows)
+from psp.corpora.rows import Row, parse_rows
+from psp.text.lines import not_utf8
 
 
 @register
@@ -49,14 +29,19 @@ class Local(CorpusKind):
         "path": text(
             at_least=1,
             help="lines `source \\t target`, `source \\t target \\t score` or `source \\t target \\t score \\t "
-            "translation score`; plain, or .gz, .zst, .zip",
+            "translation score`; plain, or .gz, .bz2, .xz, .zst, .zip",
         )
     }
     called = "a file of pairs, `path`"
 
     @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
-        return read_file(path, max_bad_rows)
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+        """Yield its rows; the first of two to four columns tells how many the file has. A byte order mark is dropped.
+
+        Raises:
+            DataError, PspError: as :func:`psp.corpora.archive.text_lines`.
+        """
+        return parse_rows(text_lines(path), columns=(2, 3, 4))
 
 
 @register
@@ -75,24 +60,12 @@ class Translated(Local):
 
 
 def lines_of(path: Path | str) -> Iterator[str]:
-    """Yield the unpacked lines of a file, without a byte order mark; raises the errors of :func:`read_file`."""
-    path = Path(path)
-    with _opened(path) as stream:
-        lines = read_lines(stream, path)
-        for line in lines:
-            yield line.removeprefix("\ufeff")
-            break
-        yield from lines
+    """Yield the unpacked lines of a file, without a byte order mark.
 
-
-@contextlib.contextmanager
-def _opened(path: Path) -> Iterator[IO[bytes]]:
-    if path.suffix.lower() == ".zip":
-        with (
-            open_zip(path) as archive,
-            open_member(archive, only_text_member(archive, path, (".txt", ".tsv")), path) as stream,
-        ):
-            yield stream
-    else:
-        with opened(path) as (_, stream):
-            yield stream
+    Raises:
+        DataError: as :func:`psp.corpora.archive.text_lines`, or a line is not UTF-8.
+    """
+    for number, line in enumerate(text_lines(path), start=1):
+        if isinstance(line, bytes):
+            raise DataError(f"{not_utf8(line)}; convert the file", path, number)
+        yield line

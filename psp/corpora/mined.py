@@ -25,7 +25,7 @@ class Mined(CorpusKind):
     makes = ("mined", "pivoted")
 
     @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
         """Yield the pairs, without the sentence and the corpora by which they were mined."""
         path = Path(path)
         try:

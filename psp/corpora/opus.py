@@ -1,8 +1,8 @@
 r"""Read OPUS archives (Moses format): two aligned text members in a zip, one sentence per line.
 
 Both members are decompressed on the fly, side by side, so memory and disk do not grow with the corpus. Layout:
-``<Corpus>.<l1>-<l2>.<lang>`` for both languages, l1 before l2 alphabetically, beside README, LICENSE and often ``.xml``
-and ``.scores`` members, which are ignored.
+``<Corpus>.<l1>-<l2>.<lang>`` for both languages, l1 before l2 alphabetically, in any folder, beside README, LICENSE and
+often ``.xml`` and ``.scores`` members, which are ignored.
 """
 
 from __future__ import annotations
@@ -10,15 +10,14 @@ from __future__ import annotations
 import contextlib
 import zipfile
 from collections.abc import Iterable, Iterator
-from itertools import zip_longest
 from pathlib import Path
 
 from psp.core.errors import ConfigError, DataError
 from psp.corpora.archive import listed, open_member, open_zip
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.estimate import count_lines
+from psp.corpora.lines import aligned
 from psp.corpora.rows import Row
-from psp.text.lines import read_lines
 
 
 def language_pair(languages: Iterable[str]) -> str:
@@ -32,7 +31,7 @@ def member_names(corpus: str, languages: tuple[str, str]) -> tuple[str, str]:
     return f"{corpus}.{pair}.{languages[0]}", f"{corpus}.{pair}.{languages[1]}"
 
 
-def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> Iterator[tuple[str, str]]:
+def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> Iterator[Row]:
     r"""Yield the pairs of an archive in order, unmodified; cleaning is left to the filter stage.
 
     Only ``\n`` ends a line, so that a lone CR, U+2028, U+0085 and the like inside a sentence do not break the
@@ -45,12 +44,11 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
         languages: OPUS's own names of (source, target), e.g. ``("en", "zh_cn")``, in any order.
 
     Yields:
-        (source, target), in the order of ``languages``.
+        (source, target), in the order of ``languages``; or a bad row where a side is not UTF-8.
 
     Raises:
         ConfigError: the two languages are the same.
-        DataError: the archive is missing, damaged, encrypted, lacks a member, has sides of unequal length, or has a
-            line that is not UTF-8.
+        DataError: the archive is missing, damaged, encrypted, lacks a member, or has sides of unequal length.
     """
     path = Path(path)
     if languages[0] == languages[1]:
@@ -58,20 +56,9 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
     names = member_names(corpus, languages)
     with contextlib.ExitStack() as stack:
         archive = stack.enter_context(open_zip(path))
-        _check_members(archive, names, path)
-        sides = [
-            read_lines(stack.enter_context(open_member(archive, name, path)), f"{path} ({name})") for name in names
-        ]
-        for before, (source, target) in enumerate(zip_longest(*sides)):
-            if source is None or target is None:
-                counts = [before, before]
-                counts[0 if target is None else 1] += 1 + sum(1 for _ in sides[0 if target is None else 1])
-                raise DataError(
-                    f"the sides are not aligned: {names[0]} has {counts[0]:,} lines, {names[1]} has {counts[1]:,}; "
-                    "download the archive again, or leave this corpus out",
-                    path,
-                )
-            yield source, target
+        members = _members(archive, names, path)
+        streams = [stack.enter_context(open_member(archive, name, path)) for name in members]
+        yield from aligned(streams, members, path, "download the archive again, or leave this corpus out")
 
 
 @register
@@ -93,19 +80,31 @@ class Opus(CorpusKind):
         return {"corpus": corpus, "version": version, "pair": name.removesuffix(".txt.zip")}
 
     @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
         return read_archive(path, corpus, (names[0], names[1]))
 
     @classmethod
     def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        return count_lines(path, member_names(corpus, (names[0], names[1]))[0])
+        name = member_names(corpus, (names[0], names[1]))[0]
+        if path.is_dir():  # a mirror, to be packed
+            return count_lines(next(path.rglob(name), path / name))
+        with open_zip(path) as archive:
+            (member,) = _members(archive, (name,), path)
+        return count_lines(path, member)
 
 
-def _check_members(archive: zipfile.ZipFile, names: tuple[str, str], path: Path) -> None:
+def _members(archive: zipfile.ZipFile, names: tuple[str, ...], path: Path) -> list[str]:
+    """The full names of members, which may be in a folder, as in a zip that packs one."""
     present = archive.namelist()
-    if missing := [name for name in names if name not in present]:
+    found = [[full for full in present if f"/{full}".endswith(f"/{name}")] for name in names]
+    if wrong := [
+        f"{'two members' if full else 'no member'} {name}"
+        for name, full in zip(names, found, strict=True)
+        if len(full) != 1
+    ]:
         raise DataError(
-            f"no member {' and no member '.join(missing)} (the zip has: {listed(present)}); "
+            f"{' and '.join(wrong)} (the zip has: {listed(present)}); "
             "check the corpus's name and OPUS's names of the languages in the config",
             path,
         )
+    return [full for (full,) in found]

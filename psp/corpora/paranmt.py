@@ -15,7 +15,7 @@ from pathlib import Path
 from psp.corpora.archive import only_text_member, open_member, open_zip
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row, parse_rows
-from psp.text.lines import read_lines
+from psp.text.lines import decoded_lines
 
 
 @register
@@ -36,7 +36,7 @@ class ParaNmt(CorpusKind):
         return {"corpus": corpus, "version": name.removesuffix(".zip")}
 
     @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
         r"""Yield the rows of an archive in order, unmodified; cleaning is left to the filter stage.
 
         Yields:
@@ -44,12 +44,11 @@ class ParaNmt(CorpusKind):
             :class:`psp.corpora.rows.BadRow`.
 
         Raises:
-            DataError: the archive is missing, damaged or encrypted, does not have exactly one text member, a line is
-                not UTF-8, or too many rows are bad; possibly after rows were yielded.
+            DataError: the archive is missing, damaged or encrypted, or does not have exactly one text member; possibly
+                after rows were yielded.
         """
         path = Path(path)
         with open_zip(path) as archive:
             name = only_text_member(archive, path)
             with open_member(archive, name, path) as stream:
-                place = f"{path} ({name})"
-                yield from parse_rows(read_lines(stream, place), place, columns=(3, 4), max_bad_rows=max_bad_rows)
+                yield from parse_rows(decoded_lines(stream, f"{path} ({name})"), columns=(3, 4))

@@ -6,20 +6,19 @@ Texts of several lines, which a file of lines cannot hold, become one line.
 from __future__ import annotations
 
 import contextlib
-import math
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import DataError, from_extra
-from psp.core.settings import Setting, list_of, text
-from psp.corpora import rows
+from psp.core.limits import limits
+from psp.core.settings import Setting, text
 from psp.corpora.base import CorpusKind, register
-from psp.corpora.rows import FIRST_ROWS, BadRow, Row
+from psp.corpora.rows import Row, row_of
+from psp.corpora.table import TABLE_COLUMNS, columns_of
 
 #: Rows read at a time.
-BATCH = 10_000
-COLUMNS = ("source", "target")
+BATCH = 1000
 
 
 @register
@@ -34,55 +33,30 @@ class Parquet(CorpusKind):
             help="instead of a name or path: a Parquet file, a folder of them, or one written by datasets' "
             "`save_to_disk`",
         ),
-        "columns": list_of(
-            items={"type": "string", "minLength": 1},
-            at_least=2,
-            at_most=3,
-            distinct=True,
-            help="for a Parquet file: the columns of source, target and, if there is one, score; [translation.en, "
-            "translation.fr] names fields of a column (default: source, target)",
-        ),
+        "columns": TABLE_COLUMNS,
     }
     called = "a table, `parquet`"
 
     @classmethod
     def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-        return tuple(item.get("columns", COLUMNS))
+        return columns_of(item)
 
     @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
-        bad = seen = 0
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+        """Yield its rows.
+
+        Raises:
+            DataError: a file is missing or damaged, lacks a column, or grows by more than the limits when it is
+                unpacked: a text that is stored once may be that of any number of rows.
+            PspError: pyarrow is not installed.
+        """
         for file in _files(Path(path)):
             for columns in _batches(file, names):
-                for cells in zip(*columns, strict=True):
-                    seen += 1
-                    row = _row(cells)
-                    if isinstance(row, BadRow):
-                        bad += 1
-                        if bad > max_bad_rows * max(seen, FIRST_ROWS):
-                            raise DataError(
-                                f"{bad:,} of the first {seen:,} rows have no text in {names[0]} and {names[1]}, or no "
-                                "number as their score; name other `columns`, or raise filters.max_bad_rows",
-                                path,
-                            )
-                    yield row
+                yield from (row_of(cells, names) for cells in zip(*columns, strict=True))
 
     @classmethod
     def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
         return sum(_rows(file) for file in _files(path)), True
-
-
-def _row(cells: tuple[Any, ...]) -> Row:
-    source, target, *scores = cells
-    if not (isinstance(source, str) and isinstance(target, str)):
-        return BadRow(rows.COLUMNS, str(cells)[:100])
-    sides = tuple(" ".join(side.split()) if not side.isprintable() else side for side in (source, target))
-    if not scores:
-        return sides[0], sides[1]
-    score = scores[0]
-    if isinstance(score, bool) or not isinstance(score, int | float) or not math.isfinite(score):
-        return BadRow(rows.SCORE, str(cells)[:100])
-    return sides[0], sides[1], float(score)
 
 
 def _files(path: Path) -> list[Path]:
@@ -96,8 +70,11 @@ def _files(path: Path) -> list[Path]:
 
 
 @contextlib.contextmanager
-def _opened(path: Path) -> Iterator[Any]:
-    """pyarrow's reader of a file; its errors, in the block too, are ours."""
+def _opened(path: Path, names: tuple[str, ...] = ()) -> Iterator[Any]:
+    """pyarrow's reader of a file; its errors, in the block too, are ours.
+
+    A text in the columns ``names`` that the file has once is in memory once, however many rows have it.
+    """
     with from_extra("parquet", f"{path}: reading tables needs pyarrow"):
         import pyarrow  # type: ignore[import-untyped]
         import pyarrow.parquet  # type: ignore[import-untyped]
@@ -107,7 +84,7 @@ def _opened(path: Path) -> Iterator[Any]:
             with pyarrow.OSFile(str(path)) as source:
                 yield pyarrow.ipc.open_stream(source)
         else:
-            with pyarrow.parquet.ParquetFile(path) as file:
+            with pyarrow.parquet.ParquetFile(path, read_dictionary=list(names)) as file:
                 yield file
     except (pyarrow.ArrowException, OSError, UnicodeDecodeError) as error:
         problem = " ".join(str(error).split())[:200]
@@ -121,28 +98,78 @@ def _rows(path: Path) -> int:
 
 def _batches(path: Path, names: tuple[str, ...]) -> Iterator[list[list[Any]]]:
     """The columns of a file, a batch at a time."""
+    unpacked = 0
     with _opened(path) as file:
-        schema = file.schema if path.suffix == ".arrow" else file.schema_arrow
-        for name in names:
-            _field(schema, name, path)
-        tops = list(dict.fromkeys(name.partition(".")[0] if name not in schema.names else name for name in names))
-        batches = file if path.suffix == ".arrow" else file.iter_batches(BATCH, columns=tops)
-        for batch in batches:
+        of_arrow = path.suffix == ".arrow"
+        schema = file.schema if of_arrow else file.schema_arrow
+        for place, name in enumerate(names):
+            _check_field(schema, name, place < 2, path)
+        if not of_arrow:  # what it states of itself, before anything is unpacked
+            groups = range(file.metadata.num_row_groups)
+            _check_size(sum(file.metadata.row_group(group).total_byte_size for group in groups), path)
+    with _opened(path, names[:2]) as file:
+        tops = list(dict.fromkeys(name if name in schema.names else name.partition(".")[0] for name in names))
+        for batch in file if of_arrow else file.iter_batches(BATCH, columns=tops):
             batch.validate(full=True)  # a damaged .arrow has texts that begin outside of it
-            yield [_column(batch, name) for name in names]
+            columns = []
+            for name in names:
+                values, size = _values(batch, name, path)
+                columns.append(values)
+                unpacked += size
+            _check_size(unpacked, path)
+            yield columns
 
 
-def _field(schema: Any, name: str, path: Path) -> None:
-    top, _, below = name.partition(".")
-    inside = schema.field(top).type if top in schema.names and name not in schema.names else None
-    fields = [] if inside is None else [inside.field(number).name for number in range(inside.num_fields)]
-    if name not in schema.names and below not in fields:
+def _check_size(unpacked: int, path: Path) -> None:
+    if problem := limits().unpacked(unpacked, path.stat().st_size):
+        raise DataError(f"has {problem}; if undamaged, raise that limit", path)
+
+
+def _check_field(schema: Any, name: str, text: bool, path: Path) -> None:
+    """Check that a table has a column, once, and that it holds text, or else numbers."""
+    import pyarrow
+
+    top, _, below = (name, "", "") if name in schema.names else name.partition(".")
+    if schema.names.count(top) > 1:
+        raise DataError(f"has {schema.names.count(top)} columns {top}; give each its own name", path)
+    found = schema.field(top).type if top in schema.names else None
+    if found is not None and below:
+        fields = [found.field(number) for number in range(found.num_fields)]
+        inside = [field.type for field in fields if field.name == below]
+        found = inside[0] if len(inside) == 1 else None
+    if found is None:
         raise DataError(f"has no column {name}; it has {', '.join(schema.names)}: name two by `columns`", path)
+    if pyarrow.types.is_dictionary(found):
+        found = found.value_type
+    is_text = pyarrow.types.is_string(found) or pyarrow.types.is_large_string(found)
+    if not (is_text if text else is_text or pyarrow.types.is_primitive(found)):
+        raise DataError(
+            f"its column {name} holds {found}, not {'text' if text else 'numbers'}: name others by `columns`", path
+        )
 
 
-def _column(batch: Any, name: str) -> list[Any]:
+def _values(batch: Any, name: str, path: Path) -> tuple[list[Any], int]:
+    """The values of a column, and the bytes of its texts, which rows of a dictionary share."""
+    import pyarrow
+    import pyarrow.compute  # type: ignore[import-untyped]
+
     if name in batch.schema.names:
-        values: list[Any] = batch.column(name).to_pylist()
-        return values
-    top, _, below = name.partition(".")
-    return [None if one is None else one.get(below) for one in batch.column(top).to_pylist()]
+        column = batch.column(name)
+    else:
+        top, _, below = name.partition(".")
+        column = pyarrow.compute.struct_field(batch.column(top), below)
+    rows = None
+    if pyarrow.types.is_dictionary(column.type):
+        column, rows = column.dictionary, column.indices
+    size = 0
+    if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
+        lengths = pyarrow.compute.binary_length(column)
+        if (longest := pyarrow.compute.max(lengths).as_py() or 0) > (most := limits().line_bytes):
+            raise DataError(
+                f"a text of {longest:,} bytes in {name}, more than {most:,} (limits.line_bytes); if undamaged, raise "
+                "that limit",
+                path,
+            )
+        size = pyarrow.compute.sum(lengths if rows is None else lengths.take(rows)).as_py() or 0
+    values = column.to_pylist()
+    return (values if rows is None else [None if row is None else values[row] for row in rows.to_pylist()]), size

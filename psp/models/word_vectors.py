@@ -1,30 +1,27 @@
 """Averaged word vectors, which the paper uses to score paraphrases (section 3.1).
 
 Reads word2vec's text and binary formats, GloVe's and PARAGRAM's text without a header, and fastText's ``.vec``, each
-optionally gzipped. Memory holds one float32 matrix, of the wanted words only, whatever the file's size. gensim 4.4
+optionally compressed. Memory holds one float32 matrix, of the wanted words only, whatever the file's size. gensim 4.4
 takes 3 times as long (100,000 words of 300 numbers as text: 27 to 37 s, this code 10 to 11 s).
 """
 
 from __future__ import annotations
 
 import contextlib
-import gzip
 import io
 import itertools
 import logging
 import re
 import warnings
-import zlib
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Sequence
 from pathlib import Path
-from typing import IO, Any, cast
+from typing import IO, cast
 
 import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.files import open_regular
-from psp.core.limits import Unpacked
+from psp.core.packed import opened
 from psp.text.lines import raw_lines
 from psp.text.normalisation import Normaliser, name_of
 from psp.text.words import words
@@ -106,7 +103,7 @@ def read_vectors(
     The first of duplicate words is kept. Words that are not UTF-8 are left out, with a warning.
 
     Args:
-        path: the file; decompressed if its name ends in ``.gz``.
+        path: the file; decompressed if its name ends in .gz, .bz2, .xz or .zst.
         limit: read only the first ``limit`` words; files list frequent words first.
         vocabulary: keep only these words.
         strict: duplicate words and words that are not UTF-8 are errors. All words of the file are then held in memory.
@@ -117,8 +114,8 @@ def read_vectors(
     """
     path = Path(path)
     with contextlib.ExitStack() as stack:
-        stack.enter_context(_damage_explained(path))
-        stream = stack.enter_context(_open(path))
+        _, unpacked = stack.enter_context(opened(path, regular=True))
+        stream = io.BufferedReader(unpacked.raw, _BUFFER)  # type: ignore[attr-defined]
         first = stream.readline(_BUFFER)
         if not first.strip():
             raise DataError("is empty, or starts with an empty line; name a file of word vectors", path)
@@ -296,20 +293,3 @@ def _is_binary(sample: bytes, dim: int) -> bool:
     row, end, _ = numbers[: 4 * dim].partition(b"\n") if space else (b"", b"", b"")
     # A line feed is also the first byte of many floats, such as 0.005; in text, all numbers precede it.
     return bool(row.translate(None, _IN_NUMBERS)) or (bool(end) and len(row.split()) < dim)
-
-
-@contextlib.contextmanager
-def _open(path: Path) -> Iterator[io.BufferedReader]:
-    with open_regular(path) as file:
-        raw: Any = Unpacked(gzip.GzipFile(fileobj=file), file, path) if path.suffix == ".gz" else file.raw
-        yield io.BufferedReader(raw, _BUFFER)
-
-
-@contextlib.contextmanager
-def _damage_explained(path: Path) -> Iterator[None]:
-    try:
-        yield
-    except (FileNotFoundError, IsADirectoryError, PermissionError) as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    except (EOFError, gzip.BadGzipFile, zlib.error) as error:
-        raise DataError(f"cut off or damaged ({error}); fetch it again", path) from None

@@ -18,7 +18,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.text.lines import read_lines
+from psp.text.lines import check_plain, read_lines
 
 BLOCK_BYTES = 4 << 20  # str.lower() of a block takes another 12 bytes for each of its characters
 
@@ -142,10 +142,11 @@ def own_layout(path: Path) -> Layout:
     """Detect the layout of a file that may be written by hand, a pair file or a mixed one, by its first line.
 
     Raises:
-        DataError: the file cannot be opened, or its first line has neither two nor three columns.
+        DataError: the file cannot be opened, is no plain text, or its first line has neither two nor three columns.
     """
     with _opened(path) as file:
         first = file.readline()
+    check_plain(first, path)
     if (columns := first.count(b"\t") + 1) not in _OWN and first:
         raise DataError(
             f"{columns} columns; write a source, a tab and a target, optionally followed by another tab and the index "

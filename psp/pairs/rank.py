@@ -106,7 +106,7 @@ def rank_corpus(
     deciles: Collection[int],
     seed: int,
     overlap: Mapping[str, Any] | None = None,
-    others: Sequence[tuple[str, str, Path | str]] = (),
+    others: Sequence[tuple[str, str, Path | str, tuple[str, ...]]] = (),
 ) -> RankReport:
     r"""Keep some deciles of a corpus.
 
@@ -119,7 +119,7 @@ def rank_corpus(
         by: one of :data:`BY`.
         deciles: those to keep, 1 to 10.
         overlap: settings of the filter ``overlap``; None for its defaults.
-        others: label, kind and file of all corpora of the model, of which an error names those that have the scores.
+        others: label, kind, file and names of all corpora of the model: an error says which of them have the scores.
 
     Raises:
         ConfigError: the corpus has no scores, or no translation scores, to rank by.
@@ -144,7 +144,7 @@ def split_corpus(
     by: RankedBy,
     seed: int,
     overlap: Mapping[str, Any] | None = None,
-    others: Sequence[tuple[str, str, Path | str]] = (),
+    others: Sequence[tuple[str, str, Path | str, tuple[str, ...]]] = (),
 ) -> list[RankBound]:
     """Write each decile of a corpus to a file of its own, as :func:`rank_corpus` would.
 
@@ -165,18 +165,19 @@ def split_corpus(
     return bounds
 
 
-def with_scores(corpora: Sequence[tuple[str, str, Path | str]], by: str) -> list[str]:
+def with_scores(corpora: Sequence[tuple[str, str, Path | str, tuple[str, ...]]], by: str) -> list[str]:
     """The labels of the corpora whose first row has the scores that a ranking needs.
 
     Args:
-        corpora: label, kind and file of each; those whose file is missing are left out.
+        corpora: label, kind, file and names (of :func:`psp.corpora.open_corpus`) of each; those whose file is missing
+            are left out.
     """
     labels = []
-    for label, kind, path in corpora:
+    for label, kind, path, names in corpora:
         if of_kind(kind).without_scores or not Path(path).exists():
             continue
         with contextlib.suppress(PspError):
-            rows = open_corpus(kind, path, "", ("", ""))
+            rows = open_corpus(kind, path, "", tuple(names))
             first = next((len(row) for row in rows if not isinstance(row, BadRow)), 0)
             if first >= 2 + NEEDS[by]:
                 labels.append(label)
@@ -191,7 +192,7 @@ def rank_values(
     by: RankedBy,
     seed: int,
     overlap: Mapping[str, Any] | None = None,
-    others: Sequence[tuple[str, str, Path | str]] = (),
+    others: Sequence[tuple[str, str, Path | str, tuple[str, ...]]] = (),
     part: tuple[int, int] = (1, 1),
 ) -> None:
     """Write the sorted values and hashes of the pairs in a part of a corpus.

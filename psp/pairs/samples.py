@@ -61,7 +61,7 @@ def sample_deciles(
         ConfigError: a corpus has no scores to rank by.
         DataError: as :func:`psp.pairs.rank.split_corpus`.
     """
-    others = [(one.label, one.kind, one.file) for one in corpora]
+    others = [(one.label, one.kind, one.file, ()) for one in corpora]
     bounds: list[SampleCorpus] = []
     samples: list[Sample] = []
     with folder_beside(report) as folder:

@@ -42,6 +42,7 @@ class CorpusSource:
         record: the JSON record of its download; None for a user's own file.
         warn_share: warn of filters that drop a larger share of it.
         ranked: whether some of its deciles were left out.
+        beside: further files of the user's that it consists of.
     """
 
     label: str
@@ -52,6 +53,7 @@ class CorpusSource:
     record: Path | None
     warn_share: float = data_warnings.SHARE
     ranked: bool = False
+    beside: Sequence[str] = ()
 
 
 def report(
@@ -227,8 +229,15 @@ def _sizes(path: Path, labels: Sequence[str]) -> list[dict[str, int]]:
 
 def _origin(source: CorpusSource) -> dict[str, Any]:
     if source.record is None:
-        file = source.file
-        return {"address": str(file), "bytes": file.stat().st_size, "sha256": sha256(file), "pinned": False}
+        given = [source.file, *map(Path, source.beside)]
+        files = [file for one in given for file in (sorted(one.rglob("*")) if one.is_dir() else [one])]
+        files = [file for file in files if file.is_file()]
+        return {
+            "address": " and ".join(map(str, given)),
+            "bytes": sum(file.stat().st_size for file in files),
+            "sha256": sha256(*files),
+            "pinned": False,
+        }
     record = read_json(source.record)
     return {key: record[key] for key in ("address", "bytes", "sha256", "pinned")}
 

@@ -14,7 +14,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.text.characters import CHARACTERS, of_all
-from psp.text.normalisation import FOLDED, INVISIBLE, may_change_letters, with_same_letters
+from psp.text.normalisation import FOLDED, INVISIBLE, changing, with_same_letters
 
 
 def normalised_keys(texts: Sequence[str]) -> list[str]:
@@ -95,6 +95,17 @@ def _kept_as() -> npt.NDArray[np.uint32]:
     return points
 
 
+class _Kept(dict[int, int | None]):
+    """A lazily filled ``str.translate`` table: :func:`_kept_as`, character by character."""
+
+    def __missing__(self, code: int) -> int | None:
+        self[code] = int(_kept_as()[code]) or None
+        return self[code]
+
+
+_KEPT = _Kept()
+
+
 def normalised_key(text: str) -> str:
     """Keep only a text's letters and digits, by ``nmt_nfkc``, case-folded and with Arabic's letters folded.
 
@@ -102,15 +113,26 @@ def normalised_key(text: str) -> str:
     marks are kept, since they are vowels in many scripts. The key is empty if the sentence has neither letters nor
     digits.
     """
-    return normalised_columns(text.replace("\t", " ").replace("\n", " ") + "\n")[0]
+    text = text.replace("\t", " ").replace("\n", " ")
+    if not (text.isascii() or (changing().isdisjoint(text) and max(text) < "\U00010000")):
+        text = with_same_letters(text)
+    return text.casefold().translate(_KEPT)
 
 
 def differ_at_the_start(text: str, other: str) -> bool:
     """Whether a look at their first letters tells that two texts have different keys; if not, they may still differ."""
-    one, another = text[:1], other[:1]
-    return (
-        one.isalnum()
-        and another.isalnum()
-        and one.casefold()[0] != another.casefold()[0]
-        and not any(one in FOLDED or may_change_letters(one) for one in {one, another, *text[1:2], *other[1:2]})
-    )
+    one, another = text[:4], other[:4]
+    if one.isascii() and another.isascii():
+        if not (one.isalnum() and another.isalnum()):
+            one, another = one[:1], another[:1]
+        return one.isalnum() and another.isalnum() and one.lower() != another.lower()
+    if not (one[:1].isalnum() and another[:1].isalnum()) or one[0].casefold()[0] == another[0].casefold()[0]:
+        return False
+    both = one[:2] + another[:2]
+    return _unlike_themselves().isdisjoint(both) and max(both) < "\U00010000"
+
+
+@functools.cache
+def _unlike_themselves() -> frozenset[str]:
+    """Characters that may stand in a key as others, or join those before them."""
+    return changing() | FOLDED.keys()

@@ -12,6 +12,14 @@ another name ("Bangla", "Standard Latvian"), and knows none of the rest: names i
 
 from __future__ import annotations
 
+import re
+from collections.abc import Iterable
+
+from psp.core.errors import ConfigError
+
+#: What a language's code looks like in a config.
+CODE = "^[a-z]{2,3}$"
+
 # ISO 639-1 code (or "-"), the code in LASER's file names, English name: all 112 sets of LASER's data/tatoeba/v1.
 _TABLE = """
 af afr Afrikaans
@@ -160,8 +168,8 @@ def name_of_set(iso3: str) -> str:
 
 #: What people write for a language though no language has this code: country codes, and withdrawn codes.
 _MISTAKEN = {
-    "al": "sq", "cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "iw": "he", "ji": "yi", "jp": "ja", "kp": "ko",
-    "mo": "ro", "sh": "sr", "sp": "es", "ua": "uk", "us": "en", "vn": "vi",
+    "al": "sq", "cn": "zh", "cz": "cs", "dk": "da", "gr": "el", "in": "id", "iw": "he", "ji": "yi", "jp": "ja",
+    "kp": "ko", "mo": "ro", "sh": "sr", "sp": "es", "ua": "uk", "us": "en", "vn": "vi", "zh_yue": "yue",
 }  # fmt: skip
 
 # Names that OPUS's corpora use besides the code itself and the code of the Tatoeba test set; after the slash the names
@@ -253,9 +261,41 @@ def is_known(code: str) -> bool:
     return code in ISO3 or code in LID_LABELS
 
 
-def closest_code(code: str) -> str:
-    """A hint for a message: the code that was perhaps meant; empty if none is close."""
-    meant = _MISTAKEN.get(code) or next((known for known in NAMES if opus_names(known).get(code) == 0), None)
-    meant = meant or next((known for known, three in ISO3.items() if three == code), None)
-    name = f" ({NAMES[meant]})" if meant in NAMES else ""
-    return f"; did you mean {meant}{name}?" if meant else ""
+def check_codes(codes: Iterable[str], where: str) -> None:
+    """Check that languages are named as a config names them, as far as psp knows them.
+
+    Args:
+        where: for errors, such as ``models.zh.languages``.
+
+    Raises:
+        ConfigError: one is named otherwise: in upper case, with a country or script, by another code, or as OPUS does.
+    """
+    if problem := next(filter(None, map(wrong_code, codes)), None):
+        raise ConfigError(f"{where}: {problem}")
+
+
+def wrong_code(code: str) -> str | None:
+    """Say why a code is not one by which a config names a language, and what to write; None if it may be one."""
+    if meant := _usual(code):
+        name = f" for {NAMES[meant]}" if meant in NAMES else ""
+        of_opus = f"; OPUS's own name of it belongs in `corpora.<name>.names`, e.g. `names: {{{meant}: {code}}}`"
+        return f"{code} is not psp's code{name}; write {meant}{'' if code.lower() == meant else of_opus}"
+    if not re.fullmatch(CODE, code):
+        return f"{code} is not an ISO 639 code of two or three letters, such as sw; write one"
+    return None
+
+
+def _usual(code: str) -> str | None:
+    """The code that a config has for a language that is named otherwise; None if it is that code, or not known."""
+    if is_known(code):
+        return None
+    plain = code.casefold().replace("-", "_")
+    base = plain.partition("_")[0]
+    for name in dict.fromkeys([plain, base]):
+        if is_known(name):
+            return name
+        known_as = ((known, {NAMES[known].casefold(), *opus_names(known)}) for known in NAMES)
+        meant = _MISTAKEN.get(name) or next((known for known, others in known_as if name in others), None)
+        if meant := meant or next((known for known, three in ISO3.items() if three == name), None):
+            return meant
+    return None

@@ -10,6 +10,10 @@ import codecs
 import hashlib
 import itertools
 import os
+import re
+import shlex
+import shutil
+import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
@@ -17,23 +21,51 @@ from typing import IO
 from psp.core.errors import DataError
 from psp.core.files import open_regular
 from psp.core.limits import limits
+from psp.core.packed import SUFFIXES, opened
 
 BLOCK_BYTES = 4 << 20
 _READ = 1 << 16  # bytes read at a time
+#: What files begin with that are not plain text; what they are, and the command that makes a text of one.
+_FORMATS = (
+    (rb"\x1f\x8b\x08", "compressed by gzip", "gzip -dc {0} > {0}.txt`, or let its name end in `.gz"),
+    (rb"BZh[1-9]1AY&SY", "compressed by bzip2", "bzip2 -dc {0} > {0}.txt`, or let its name end in `.bz2"),
+    (rb"\xfd7zXZ\0", "compressed by xz", "xz -dc {0} > {0}.txt`, or let its name end in `.xz"),
+    (rb"\x28\xb5\x2f\xfd", "compressed by zstd", "zstd -dc {0} > {0}.txt`, or let its name end in `.zst"),
+    (rb"PK\x03\x04", "a zip archive", "unzip -p {0} > {0}.txt"),
+    (rb"%PDF-", "a PDF", "pdftotext {0} {0}.txt"),
+    (rb"PAR1", "a Parquet table", "python -c 'import pandas; print(pandas.read_parquet(\"{0}\"))'"),
+    (rb"\xff\xfe|\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8 {0} > {0}.txt"),
+    (rb"([\t\r\n -~]\0){4}", "UTF-16", "iconv -f UTF-16LE -t UTF-8 {0} > {0}.txt"),
+    (rb"(\0[\t\r\n -~]){4}", "UTF-16", "iconv -f UTF-16BE -t UTF-8 {0} > {0}.txt"),
+)
 #: Lines from one remembered start to the next; reading one line takes a read of so many.
 GROUP = 16
+
+
+def check_plain(beginning: bytes, path: Path | str) -> None:
+    """Check by the first bytes of a file that it is no archive, picture of pages, or text in another encoding.
+
+    Raises:
+        DataError: it is; the line says what it is and which command makes a text of it.
+    """
+    for pattern, called, command in _FORMATS:
+        if re.match(pattern, beginning):
+            file = shlex.quote(str(path)) if isinstance(path, Path) else "FILE"
+            raise DataError(f"is {called}, not plain text; run `{command.format(file)}`", path)
 
 
 class LineFile:
     """Random access to the lines of a file, with half a byte per line in memory. The file must not change.
 
+    A compressed file is unpacked to a temporary file without a name, on the disk.
+
     Attributes:
         path: the file.
-        sha256: SHA-256 of its bytes, in hexadecimal.
+        sha256: SHA-256 of its bytes, unpacked, in hexadecimal.
 
     Raises:
-        DataError: the file cannot be read, is empty, or is not regular; or a line is not UTF-8 (its number is named),
-            which is found here, before hours of work on the lines above.
+        DataError: the file cannot be read, is empty, is not regular, or is no plain text; or a line is not UTF-8 (its
+            number is named), which is found here, before hours of work on the lines above.
     """
 
     def __init__(self, path: Path | str) -> None:
@@ -44,8 +76,10 @@ class LineFile:
         starts, size, count, began = [np.zeros(1, np.int64)], 0, 0, 0  # began: the start of the line that is being read
         most, decoder = limits().line_bytes, codecs.getincrementaldecoder("utf-8")()
         try:
-            self._file = open_regular(self.path)
+            self._file = self._unpacked()
             while block := self._file.read(BLOCK_BYTES):
+                if size == 0:
+                    check_plain(block, self.path)
                 digest.update(block)
                 decoder.decode(block)
                 ends = np.flatnonzero(np.frombuffer(block, np.uint8) == ord("\n")) + (size + 1)
@@ -68,6 +102,15 @@ class LineFile:
         self._starts, self._size = np.concatenate(starts), size
         self._count = count + (size > began)  # the last line may have no line feed
         self.sha256 = digest.hexdigest()
+
+    def _unpacked(self) -> IO[bytes]:
+        if self.path.suffix.lower() not in SUFFIXES:
+            return open_regular(self.path)
+        file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as this object)
+        with opened(self.path, regular=True) as (_, stream):
+            shutil.copyfileobj(stream, file, BLOCK_BYTES)
+        file.seek(0)
+        return file
 
     def __len__(self) -> int:
         """The number of lines."""
@@ -109,23 +152,46 @@ def read_lines(stream: IO[bytes], path: Path | str, before: int = 0) -> Iterator
     of lines before the stream's first, are used in errors.
 
     Raises:
-        DataError: a line is not UTF-8 (file, line and byte are named), or longer than the limit
-            (:mod:`psp.core.limits`); or the stream cannot be read.
+        DataError: the stream cannot be read, or is no plain text by its first bytes; or a line is not UTF-8 (file, line
+            and byte are named), or longer than the limit (:mod:`psp.core.limits`).
     """
     for lines in _line_blocks(stream, path, before):
         try:
             yield from b"\n".join(lines).decode("utf-8").split("\n")
         except UnicodeDecodeError:
-            for number, line in enumerate(lines, start=before + 1):
-                try:
-                    yield line.decode("utf-8")
-                except UnicodeDecodeError as error:
-                    raise DataError(
-                        f"not UTF-8 (byte {error.start + 1} of the line is {line[error.start]:#04x}); convert the file",
-                        path,
-                        number,
-                    ) from None
+            for number, line in enumerate(map(_decoded, lines), start=before + 1):
+                if isinstance(line, bytes):
+                    raise DataError(f"{not_utf8(line)}; convert the file", path, number) from None
+                yield line
         before += len(lines)
+
+
+def decoded_lines(stream: IO[bytes], path: Path | str) -> Iterator[str | bytes]:
+    """As :func:`read_lines`, but a line that is not UTF-8 is handed on as bytes, and a byte order mark is dropped."""
+    first = True
+    for lines in _line_blocks(stream, path):
+        if first:
+            lines[0], first = lines[0].removeprefix(codecs.BOM_UTF8), False
+        try:
+            yield from b"\n".join(lines).decode("utf-8").split("\n")
+        except UnicodeDecodeError:
+            yield from map(_decoded, lines)
+
+
+def _decoded(line: bytes) -> str | bytes:
+    try:
+        return line.decode("utf-8")
+    except UnicodeDecodeError:
+        return line
+
+
+def not_utf8(line: bytes) -> str:
+    """Say which byte of a line is not UTF-8."""
+    try:
+        line.decode("utf-8")
+    except UnicodeDecodeError as error:
+        return f"not UTF-8 (byte {error.start + 1} of the line is {line[error.start]:#04x})"
+    raise ValueError("the line is UTF-8")
 
 
 def raw_lines(stream: IO[bytes], path: Path | str, first: int = 1) -> Iterator[bytes]:
@@ -143,7 +209,7 @@ def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: boo
     most = limits().line_bytes
     # What a pipe holds now, if the stream can tell, so that lines do not wait for others.
     read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
-    rest = b""
+    rest, whole = b"", before == 0
     while True:
         try:
             block = read(_READ)
@@ -152,6 +218,9 @@ def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: boo
         if not block:
             break
         block = rest + block if rest else block
+        if whole:
+            check_plain(block, path)
+            whole = False
         cut = block.rfind(b"\n") + 1
         head, rest = block[:cut], block[cut:]
         if head:

@@ -100,8 +100,12 @@ class Normaliser:
         if "\t" in joined or joined.count("\n") >= max(len(texts), 1):
             texts = [text.replace("\t", " ").replace("\n", " ") for text in texts]
             joined = "\n".join(texts)
-        changed = _in_columns(joined, _touched(self._arabic), self._normalised, spaces=True)
+        changed = self.columns(joined)
         return texts if changed is joined else changed.split("\n")
+
+    def columns(self, block: str) -> str:
+        """Normalise each tab-separated column of lines."""
+        return _in_columns(block, _touched(self._arabic), self._normalised, spaces=True)
 
     def _normalised(self, texts: list[str]) -> list[str]:
         if self._visible:
@@ -117,17 +121,14 @@ _FOLDING = str.maketrans(dict(FOLDED))
 
 def with_same_letters(block: str) -> str:
     """Give each tab-separated column of lines the letters, digits and marks that ``nmt_nfkc`` gives it."""
+    if block.isascii():
+        return block
     return _in_columns(block, _touched_letters(), _composed, spaces=False)
 
 
 def _composed(texts: list[str]) -> list[str]:
     composed: list[str] = _sentencepiece().normalize([_HIDDEN.sub("", text) for text in texts])
     return composed
-
-
-def may_change_letters(character: str) -> bool:
-    """Whether :func:`with_same_letters` may change a character, or join it to the one before."""
-    return bool(_touched_letters()[ord(character)])
 
 
 def _in_columns(
@@ -159,50 +160,66 @@ def _sentencepiece() -> Any:
     )
 
 
-#: Planes 2 and 3 have ideographs, of which normalisation changes these alone.
-_IDEOGRAPHS, _COMPATIBLE = range(0x20000, 0x40000), range(0x2F800, 0x2FA20)
+#: Code points of letters that no normalisation changes, which are not looked at one by one: ideographs and syllables.
+_UNCHANGED = (range(0x3400, 0xA000), range(0xAC00, 0xD7A4), range(0x20000, 0x2F800), range(0x2FA20, 0x40000))
+_SPACES_AND_CONTROLS = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Co"})
+
+
+@functools.cache
+def _changes() -> npt.NDArray[np.uint8]:
+    """For each code point, uint8 (1,114,112,): 0 where normalising changes no text with it, else 1, or 2 of letters."""
+    changes = np.full(sys.maxunicode + 1, 2, np.uint8)  # of what Unicode has not given to a character, nothing is known
+    for span in _UNCHANGED:
+        changes[span.start : span.stop] = 0
+    # The second halves of composed letters, which change the text before them.
+    seconds = {chr(point) for span in ((0x1161, 0x1176), (0x11A8, 0x11C3)) for point in range(*span)}
+    some = [point for point in range(0x20000) if not any(point in span for span in _UNCHANGED[:2])]
+    for point in some:
+        if (parts := unicodedata.decomposition(chr(point))) and parts[0] != "<" and " " in parts:
+            seconds.add(chr(int(parts.split()[1], 16)))
+    changed = seconds | {"\N{LOWER ONE EIGHTH BLOCK}", "\N{REPLACEMENT CHARACTER}", *_characters(INVISIBLE[:-1])}
+    changed |= {NON_JOINER, _JOINER}
+
+    def change(point: int) -> int:
+        character = chr(point)
+        kind = unicodedata.category(character)
+        if kind == "Cn":
+            return 2
+        if unicodedata.is_normalized("NFKC", character):
+            if character in changed or kind in _SPACES_AND_CONTROLS:
+                return 1 + (kind[0] in "LNM")
+            return 0
+        return 1 + any(unicodedata.category(one)[0] in "LNM" for one in (character, *_nfkc(character)))
+
+    changes[some] = np.fromiter(map(change, some), np.uint8, len(some))
+    changes[[ord(" "), ord("\t"), ord("\n")]] = 0
+    return changes
+
+
+def _nfkc(character: str) -> str:
+    return unicodedata.normalize("NFKC", character)
 
 
 @functools.cache
 def _touched(arabic: bool = False) -> npt.NDArray[np.bool_]:
     """For each code point, whether a normalisation may change text with it, bool (1,114,112,)."""
-    touched = np.ones(sys.maxunicode + 1, np.bool_)
-    touched[_IDEOGRAPHS.start : _IDEOGRAPHS.stop] = False
-    touched[_COMPATIBLE.start : _COMPATIBLE.stop] = True
-    # The second halves of composed letters, which change the text before them.
-    seconds = {chr(point) for span in ((0x1161, 0x1176), (0x11A8, 0x11C3)) for point in range(*span)}
-    for point in range(0x20000):
-        parts = unicodedata.decomposition(chr(point)).split()
-        if len(parts) == 2 and parts[0][0] != "<":
-            seconds.add(chr(int(parts[1], 16)))
-    changed = seconds | {"\N{LOWER ONE EIGHTH BLOCK}", "\N{REPLACEMENT CHARACTER}"} | (set(FOLDED) if arabic else set())
-
-    def changes(character: str) -> bool:
-        return (
-            character in changed
-            or unicodedata.category(character) in _SPACES_AND_CONTROLS
-            or not unicodedata.is_normalized("NFKC", character)
-            or _HIDDEN.match(character) is not None
-        )
-
-    touched[:0x20000] = np.fromiter(map(changes, map(chr, range(0x20000))), np.bool_, 0x20000)
-    touched[[ord(" "), ord("\t"), ord("\n")]] = False
+    touched: npt.NDArray[np.bool_] = _changes() > 0
+    if arabic:
+        touched[[ord(letter) for letter in FOLDED]] = True
     return touched
-
-
-_SPACES_AND_CONTROLS = frozenset({"Zs", "Zl", "Zp", "Cc", "Cf", "Cn", "Co"})
 
 
 @functools.cache
 def _touched_letters() -> npt.NDArray[np.bool_]:
     """Those of the code points that are letters, digits or marks, or become such."""
-    touched = _touched().copy()
-    for point in np.flatnonzero(touched[:0x20000]).tolist():
-        forms = chr(point) + unicodedata.normalize("NFKC", chr(point))
-        touched[point] = (
-            any(unicodedata.category(one)[0] in "LNM" for one in forms) or unicodedata.category(chr(point)) == "Cn"
-        )
+    touched: npt.NDArray[np.bool_] = _changes() == 2
     return touched
+
+
+@functools.cache
+def changing() -> frozenset[str]:
+    """The characters of the basic multilingual plane that :func:`with_same_letters` may change, or join to others."""
+    return frozenset(map(chr, np.flatnonzero(_touched_letters()[:0x10000]).tolist()))
 
 
 def rules(name: str) -> dict[str, str]:

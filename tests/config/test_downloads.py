@@ -3,7 +3,8 @@
 import pytest
 
 from psp.config.config import Config
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, DownloadError
+from psp.corpora.download import fetch
 
 
 def config(**top) -> Config:
@@ -44,6 +45,26 @@ def test_offline_names_every_missing_file(tmp_path):
         (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).touch()
     assert checked.missing(checked.model("fr"), tmp_path) == []
+
+
+@pytest.mark.parametrize(
+    ("languages", "names", "counted", "command"),
+    [
+        (["en", "it"], {}, {"en-fr": 5}, "psp languages suggest it`"),
+        (["en", "zh"], {"zh": "zh-CN"}, {}, "psp languages suggest zh`"),
+        (["de", "fr"], {}, {}, "psp languages suggest fr --with de`"),
+        (["en", "fr"], {}, {"en-fr": 5}, None),
+    ],
+)
+def test_an_archive_that_nobody_counted_may_be_absent(tmp_path, languages, names, counted, command):
+    corpora = {"Books": {"version": "v1", "pairs": counted, "names": names, "mirrors": [f"{tmp_path}/{{pair}}.zip"]}}
+    checked = config(corpora=corpora, models={"m": {"languages": languages, "corpora": ["Books"]}})
+    remote = checked.remote(checked.model("m").parts[0].download)
+    with pytest.raises(DownloadError) as caught:
+        fetch(remote, tmp_path / "here.zip", tmp_path / "here.json")
+    told = f"Books v1 has no {checked.model('m').parts[0].pair}, leave Books out of the model"
+    assert (told in str(caught.value)) == (command is not None)
+    assert (command or "put the file at") in str(caught.value)
 
 
 @pytest.mark.parametrize("name", ["europarl", "books/Europarl/v8.zip", "results/fr/eval.json"])

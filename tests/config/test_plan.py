@@ -6,8 +6,11 @@ import pytest
 
 from psp.config.config import Config
 from psp.config.plan import downloads, plan
+from psp.core.errors import ConfigError
 
 ROOT = Path(__file__).parents[2]
+#: Languages that the config lacks.
+NEW_LANGUAGES = ("pl", "it", "pt", "nl", "sw", "ja", "uk")
 
 
 @pytest.fixture
@@ -109,21 +112,61 @@ def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):
         assert all(file.bytes and file.pairs for file in corpora)
 
 
+@pytest.mark.parametrize("language", NEW_LANGUAGES)
+def test_a_new_language_is_an_entry_of_the_papers_corpora(tmp_path, language):
+    entry = tmp_path / "new.yaml"
+    corpora = "[OpenSubtitles, GlobalVoices, Europarl]"
+    entry.write_text(f"models: {{{language}: {{languages: [en, {language}], corpora: {corpora}}}}}\n")
+    config = Config.load([ROOT / "config/config.yaml", entry])
+    text = plan(config, language, tmp_path)
+    pair = "-".join(sorted(["en", language]))
+    assert re.search(rf"opus/Europarl/v8/{pair}\.txt\.zip +\? +not known", text)
+    assert "unknown, since no corpus lists its pairs" in text
+    with pytest.raises(ConfigError) as caught:
+        Config.load([ROOT / "config/config.yaml"]).model(language)
+    assert f"`{language}: {{languages: [en, {language}], corpora: [OpenSubtitles]}}`" in str(caught.value)
+    assert f"`psp languages suggest {language}`" in str(caught.value)
+
+
+def test_a_file_of_another_kind_has_no_pairs(tmp_path, monkeypatch):
+    """Its first rows are read by the corpus's own reader; lines alone are no pairs."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "a.csv").write_text("source,target\n" + "one,un\n" * 50_000)
+    (tmp_path / "a.tmx").write_text("<tmx>\n" + "<tu><tuv xml:lang='en'><seg>a</seg></tuv>\n</tu>\n" * 50 + "</tmx>")
+    items = [
+        {"path": "a.csv"},
+        {"path": "a.tmx", "name": "b"},
+        {"csv": "a.csv", "name": "c"},
+        {"tmx": "a.tmx", "name": "d"},
+    ]
+    config = Config({"corpora": {}, "models": {"m": {"languages": ["en", "fr"], "corpora": items}}})
+    wrong_csv, wrong_tmx, csv, tmx = list(downloads(config, config.model("m"), tmp_path))[-4:]
+    assert wrong_csv.pairs is None and "a.csv, line 1: 1 column instead of 2, 3 or 4" in wrong_csv.basis
+    assert wrong_tmx.pairs is None and "1 column" in wrong_tmx.basis
+    assert csv.pairs == pytest.approx(50_000, rel=0.01) and csv.basis == "your file, pairs estimated from a sample"
+    assert tmx.pairs is None and "no unit has a text in en and in fr; there are en" in tmx.basis
+    assert "50,0" in plan(config, "m", tmp_path)
+
+
 def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     (tmp_path / "my.tsv").write_text("one\tun\n" * 70)
     archive = tmp_path / "mirror/A/v1/en-fr.zip"
     fetched = tmp_path / "downloads/opus/B/v1/en-fr.txt.zip"
+    unpacked = tmp_path / "mirror/D/v1/en-fr.zip"  # a folder can replace a zip
+    unpacked.mkdir(parents=True)
+    for code in ("en", "fr"):
+        (unpacked / f"D.en-fr.{code}").write_text("one\n" * 20)
     for path, corpus, count in ((archive, "A", 30), (fetched, "B", 500)):
         path.parent.mkdir(parents=True)
         with zipfile.ZipFile(path, "w") as file:
             file.writestr(f"{corpus}.en-fr.en", "one\n" * count)
             file.writestr(f"{corpus}.en-fr.fr", "un\n" * count)
     raw = {
-        "corpora": {name: {"version": "v1"} for name in "ABC"},
+        "corpora": {name: {"version": "v1"} for name in "ABCD"},
         "sources": {"opus": {"mirrors": [f"{tmp_path}/mirror/{{corpus}}/{{version}}/{{pair}}.zip"]}},
         "models": {
-            "fr": {"languages": ["en", "fr"], "corpora": ["A", "B", {"path": "my.tsv", "name": "C"}]},
+            "fr": {"languages": ["en", "fr"], "corpora": ["A", "B", "D", {"path": "my.tsv", "name": "C"}]},
             "more": {"extends": "fr", "corpora": ["A", "C", {"path": "nowhere.tsv"}]},
             "none": {"extends": "fr", "corpora": ["C"]},
         },
@@ -133,7 +176,9 @@ def test_what_nobody_lists_is_counted_where_it_is_here(tmp_path, monkeypatch):
     assert found["my.tsv"].pairs == 70 and found["my.tsv"].basis == "your file, pairs counted"
     assert found["opus/A/v1/en-fr.txt.zip"].pairs == 30 and found["opus/B/v1/en-fr.txt.zip"].pairs == 500
     text = plan(config, "fr", tmp_path / "downloads")
-    assert "pairs: 600 read, about 564 trained on" in text and "unknown for" not in text
+    folder = found["opus/D/v1/en-fr.txt.zip"]
+    assert (folder.pairs, folder.basis) == (20, "size of the local mirror, pairs counted")
+    assert "pairs: 620 read, about 583 trained on" in text and "unknown for" not in text
     assert "to fetch: 0.00 GB, and 4 file(s) of unknown size" in text  # not one's own
     text = plan(config, "more", tmp_path / "downloads")
     assert "30 read" in text and "unknown for 2 corpora that list no pairs (C, nowhere), so the estimates" in text

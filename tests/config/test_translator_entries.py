@@ -71,7 +71,6 @@ def test_a_generator_of_paraphrases_has_one_language():
         ({"languages": ["fr", "en"], "from": {"model": "frr"}}, "frr is not a model of the config; did you mean fr?"),
         ({"languages": ["de", "en"], "from": {"model": "fr"}}, "fr has no corpus in de and en"),
         ({"languages": ["fr", "en"], "corpora": ["Bibel"]}, "Bibel is not a corpus of the config; did you mean Bible?"),
-        ({"languages": ["de", "en"], "corpora": ["Europarl"]}, "Europarl v8 has no archive de-en"),
         ({"languages": ["fr", "en"], "corpora": [{"model": "fr"}]}, "write `from: {model: name}` instead"),
         ({"languages": ["fr", "en"], "corpora": ["Bible", "Bible"]}, "Bible.fr-en is listed twice"),
         (

@@ -59,6 +59,19 @@ def test_what_snakemake_says_becomes_a_line(exception, text, words):
     assert not said.startswith("InputFunction")
 
 
+def test_a_group_of_exceptions_is_the_last_one_s_line():
+    """What Snakemake says where a storage fails, as recorded with snakemake 9.27."""
+    group = (
+        "ExceptionGroup in file x:\n  + Exception Group Traceback (most recent call last):\n"
+        '  |   File "io.py", line 1, in exists\n'
+        "  | snakemake_interface_common.exceptions.WorkflowError: Failed to check existence of s3://b/x\n  | {}\n"
+    )
+    told = failures.of_snakemake("ExceptionGroup", group.format("EndpointConnectionError: Could not connect"))
+    assert told == "Could not connect"
+    told = failures.of_snakemake("ExceptionGroup", group.format("NoCredentialsError: Unable to locate credentials"))
+    assert "SNAKEMAKE_STORAGE_S3_ACCESS_KEY" in told and "\n" not in told
+
+
 def test_what_the_snakefile_raised_is_said_as_it_is():
     failures.tell(ConfigError("the first: is odd"))
     said = failures.tell(ConfigError("models.demo: is odd; write this"))

@@ -949,7 +949,7 @@ def test_packages_that_do_not_serve(place: Place) -> None:
     message = place.fails(
         "package://no_such_package/a", "package://pytest/none", "package://os.path/a", "package:///a", "package://json"
     )
-    assert "no_such_package is not installed; run: pip install no-such-package" in message
+    assert "no_such_package is not installed; run: pip install --no-deps no-such-package" in message
     assert "package pytest has no none" in message
     assert "'os.path' is not the name" in message and "'' is not the name" in message
     assert "data.bin is not a zip" in message  # json's own folder

@@ -11,7 +11,10 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
-from psp.corpora.opus import language_pair, member_names, read_archive
+from psp.corpora import open_corpus
+from psp.corpora.download import Remote, fetch
+from psp.corpora.opus import Opus, language_pair, member_names, read_archive
+from psp.corpora.rows import BadRow
 
 EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 PAIRS = [(f"sentence number {i} {'x' * (i % 7)}", f"phrase numéro {i}") for i in range(400)]
@@ -54,6 +57,17 @@ def test_pairs_come_in_the_order_asked_for(tmp_path: Path) -> None:
     path = archive(tmp_path / "a.zip")
     assert list(read_archive(path, "Toy", ("en", "fr"))) == PAIRS
     assert list(read_archive(path, "Toy", ("fr", "en"))) == [(french, english) for english, french in PAIRS]
+
+
+def test_a_folder_of_its_two_files_replaces_an_archive(tmp_path: Path) -> None:
+    with zipfile.ZipFile(archive(tmp_path / "a.zip")) as packed:
+        packed.extractall(tmp_path / "mine")
+    fetched = tmp_path / "downloads/en-fr.txt.zip"
+    fetch(Remote("opus/Toy/v1/en-fr.txt.zip", (str(tmp_path / "mine"),)), fetched, tmp_path / "record.json")
+    assert list(read_archive(fetched, "Toy", ("en", "fr"))) == PAIRS
+    assert Opus.count(fetched, "Toy", ("en", "fr")) == Opus.count(tmp_path / "mine", "Toy", ("en", "fr")) == (400, True)
+    twice = make(tmp_path / "b.zip", {"a/Toy.en-fr.en": b"a\n", "b/Toy.en-fr.en": b"b\n", "Toy.en-fr.fr": b"c\n"})
+    assert "two members Toy.en-fr.en (" in fails(twice)
 
 
 def test_opus_names_of_languages() -> None:
@@ -117,8 +131,12 @@ def test_missing_members_are_named_with_those_that_are_there(tmp_path: Path) -> 
 
 def test_bytes_that_are_not_utf8_name_member_and_line(tmp_path: Path) -> None:
     path = make(tmp_path / "a.zip", {"Toy.en-fr.en": b"a\nb\nc\n", "Toy.en-fr.fr": "un\ndeux\né\n".encode("latin-1")})
-    message = fails(path)
-    assert "Toy.en-fr.fr" in message and "line 3" in message and "0xe9" in message
+    *good, bad = open_corpus("opus", path, "Toy", ("en", "fr"))
+    assert good == [("a", "un"), ("b", "deux")] and bad == BadRow("row: not UTF-8", "\ufffd")
+    with pytest.raises(
+        DataError, match=r"a\.zip, line 3: Toy\.en-fr\.fr: not UTF-8 \(byte 1 of the line is 0xe9\); 1 of"
+    ):
+        list(open_corpus("opus", path, "Toy", ("en", "fr"), max_bad_rows=0))
 
 
 def test_what_is_not_a_zip(tmp_path: Path) -> None:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import json
+import random
+import tracemalloc
 from pathlib import Path
 
 import numpy as np
@@ -11,6 +14,7 @@ from hypothesis import strategies as st
 
 from psp.config.config import Config
 from psp.core.errors import ConfigError, DataError
+from psp.core.limits import VARIABLE
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
 from psp.corpora.rows import BadRow
@@ -22,7 +26,7 @@ SIDES = st.text(st.characters(blacklist_categories=["Cs"]))
 
 
 def write(path: Path, **columns: list[object]) -> Path:
-    pq.write_table(pyarrow.table(columns), path)
+    pq.write_table(pyarrow.table(columns), path, compression="zstd")
     return path
 
 
@@ -49,7 +53,7 @@ def test_folders_fields_and_scores(tmp_path):
     assert read(tmp_path, (*NAMES, "s")) == [("a", "b", 1.0), ("c", "d", 0.5)]
     nested = write(tmp_path / "n.parquet", translation=[{"en": "the cat", "fr": "le chat"}])
     assert read(nested, ("translation.fr", "translation.en")) == [("le chat", "the cat")]
-    empty = write(tmp_path / "e.parquet", source=["a", None], target=["b", "c"], s=[float("nan"), 1.0])
+    empty = write(tmp_path / "e.parquet", source=["a", None, "d"], target=["b", "c", "e"], s=[float("nan"), 1.0, 2.0])
     assert [row.reason for row in read(empty, (*NAMES, "s")) if isinstance(row, BadRow)] == [
         "row: score",
         "row: columns",
@@ -102,3 +106,43 @@ def test_a_damaged_folder_of_datasets_is_refused(tmp_path: Path) -> None:
     path.write_bytes(whole.replace(offsets.tobytes(), (offsets + 2**30).tobytes()))
     with pytest.raises(DataError, match="cannot be read as a table"):
         list(open_corpus("parquet", tmp_path, "", ("source", "target")))
+
+
+def test_a_table_grows_no_more_than_other_files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A text that the file holds once may be that of any number of rows, and a page may unpack to anything."""
+    once = write(tmp_path / "once.parquet", source=["x" * 48_000_000], target=["y"])
+    assert once.stat().st_size < 100_000
+    with pytest.raises(DataError, match=r"once\.parquet: has more than 200 times its size unpacked"):
+        read(once)
+    monkeypatch.setenv(VARIABLE, json.dumps({"ratio": 1e9}))
+    with pytest.raises(DataError, match=r"a text of 48,000,000 bytes in source, more than 1,048,576 \("):
+        read(once)
+    monkeypatch.delenv(VARIABLE)
+    long = random.Random(1).randbytes(400_000).hex()
+    same = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 2000, pyarrow.int32()), [long])
+    many = tmp_path / "many.parquet"
+    pq.write_table(pyarrow.table({"source": same, "target": ["y"] * 2000}), many, store_schema=False)
+    assert many.stat().st_size < 1_000_000
+    peak = 0
+    tracemalloc.start()
+    try:
+        with pytest.raises(DataError, match=r"many\.parquet: has more than 200 times its size unpacked"):
+            read(many)
+        _, peak = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert peak + pyarrow.default_memory_pool().max_memory() < 300 << 20
+
+
+def test_two_columns_of_one_name_and_columns_of_no_text(tmp_path: Path) -> None:
+    table = pyarrow.Table.from_arrays([pyarrow.array(["a"])] * 3, names=["source", "source", "target"])
+    pq.write_table(table, tmp_path / "a.parquet")
+    with pytest.raises(DataError, match=r"a\.parquet: has 2 columns source; give each its own name"):
+        read(tmp_path / "a.parquet")
+    path = write(tmp_path / "b.parquet", source=[["a"]], target=["b"], n=[1])
+    with pytest.raises(DataError, match=r"b\.parquet: its column source holds list<.*>, not text: name others by"):
+        read(path)
+    with pytest.raises(DataError, match="its column n holds int64, not text"):
+        read(path, ("target", "n"))
+    with pytest.raises(DataError, match=r"its column source holds list<.*>, not numbers"):
+        read(write(path, a=["a"], b=["b"], source=[["a"]]), ("a", "b", "source"))

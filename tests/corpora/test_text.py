@@ -11,14 +11,9 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.corpora import open_corpus
-from psp.corpora.rows import MAX_BAD_ROWS, BadRow
-from psp.corpora.text import Text
+from psp.corpora.rows import BadRow
 
 LINES = st.lists(st.text(st.characters(exclude_characters="\t\n\r", exclude_categories=("Cs",)), max_size=20))
-
-
-def read_file(path, max_bad_rows=MAX_BAD_ROWS):
-    return Text.read(path, "", ("", ""), max_bad_rows)
 
 
 @given(lines=LINES)
@@ -34,9 +29,13 @@ def test_each_line_is_a_pair_with_itself(lines: list[str], tmp_path_factory: pyt
 def test_a_few_lines_with_tabs_are_left_out_and_a_file_of_pairs_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "my.txt"
     path.write_text("one line\na\tb\nanother")
-    assert list(read_file(path)) == [("one line", "one line"), BadRow("row: columns", "a\u2409b"), ("another",) * 2]
+    assert list(open_corpus("text", path)) == [
+        ("one line", "one line"),
+        BadRow("row: columns", "a\u2409b"),
+        ("another",) * 2,
+    ]
     path.write_text("fine\n" + "a\tb\n" * 101)
-    with pytest.raises(DataError, match=r"my\.txt, line 2: a tab in a line; 101 of .*name pairs as `path:`"):
-        list(read_file(path))
+    with pytest.raises(DataError, match=r"my\.txt, line 2: a tab in a line, .*name pairs as `path:`.*; 101 of "):
+        list(open_corpus("text", path))
     with pytest.raises(DataError, match="cannot be read"):
-        list(read_file(tmp_path / "missing.txt"))
+        list(open_corpus("text", tmp_path / "missing.txt"))

@@ -9,12 +9,14 @@ files lie in their folder, and what is written and read again is the same.
 from __future__ import annotations
 
 import argparse
+import bz2
 import contextlib
 import gzip
 import hashlib
 import io
 import itertools
 import json
+import lzma
 import math
 import shutil
 import zipfile
@@ -119,10 +121,10 @@ def _similar(data: StsSet, low: float, high: float) -> None:
     _texts(*data.a, *data.b)
 
 
-def _corpus(kind: str, path: Path, corpus: str = "", names: tuple[str, str] = ("", "")) -> Callable[[], None]:
+def _corpus(kind: str, path: Path, corpus: str = "", names: tuple[str, ...] = ("", "")) -> Callable[[], None]:
     from psp.corpora import open_corpus
 
-    return lambda: _rows(open_corpus(kind, path, corpus, names), tabs=kind == "opus")
+    return lambda: _rows(open_corpus(kind, path, corpus, names), tabs=kind in ("opus", "lines"))
 
 
 def opus(folder: Path) -> Made:
@@ -171,6 +173,40 @@ def zstandard_file(folder: Path) -> Made:
     path = folder / "a.tsv.zst"
     path.write_bytes(zstandard.ZstdCompressor().compress(_columns(3)))
     return Made(_corpus("local", path), [Target(path)])
+
+
+def packed_lines(folder: Path) -> Made:
+    one, other = folder / "a.en.xz", folder / "a.fr.bz2"
+    one.write_bytes(lzma.compress(b"the cat sleeps\nthe dog eats\n" * 4))
+    other.write_bytes(bz2.compress(b"le chat dort\nle chien mange\n" * 4))
+    return Made(_corpus("lines", one, names=(str(one), str(other))), [Target(one), Target(other)])
+
+
+def lines(folder: Path) -> Made:
+    one, other = folder / "a.en", folder / "a.fr"
+    one.write_bytes(b"the cat sleeps\nthe dog eats\n" * 4)
+    other.write_bytes(b"le chat dort\nle chien mange\n" * 4)
+    return Made(_corpus("lines", one, names=(str(one), str(other))), [Target(one), Target(other)])
+
+
+def csv(folder: Path) -> Made:
+    path = folder / "a.csv"
+    path.write_bytes(b'source;target;score\n"the; cat";le chat;0.5\n"a ""b""";"c\nd";1\n' * 3)
+    return Made(_corpus("csv", path, names=("", "source", "target", "score")), [Target(path)])
+
+
+def jsonl(folder: Path) -> Made:
+    path = folder / "a.jsonl"
+    path.write_bytes(b'{"t": {"en": "the cat", "fr": "l\\u00e9 chat"}, "s": 0.5}\n' * 5)
+    return Made(_corpus("jsonl", path, names=("t.en", "t.fr", "s")), [Target(path)])
+
+
+def tmx(folder: Path) -> Made:
+    path = folder / "a.tmx"
+    sides = ('xml:lang="en-GB"', "the <ph>x</ph>cat &amp; dog"), ('lang="FR"', "le chat")
+    unit = f"<tu>{''.join(f'<tuv {language}><seg>{text}</seg></tuv>' for language, text in sides)}</tu>"
+    path.write_text(f'<?xml version="1.0"?><!DOCTYPE tmx><tmx version="1.4"><body>{unit * 5}</body></tmx>')
+    return Made(_corpus("tmx", path, names=("en", "fr")), [Target(path)])
 
 
 def table(folder: Path) -> Made:
@@ -680,7 +716,8 @@ def index(folder: Path) -> Made:
 READERS: Mapping[str, Callable[[Path], Made]] = {
     function.__name__: function
     for function in (
-        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, table, arrow, text, mined,
+        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, packed_lines, lines, csv, jsonl, tmx, table,
+        arrow, text, mined,
         mixed_pairs, heldout, sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity,
         task_documents, task_words, task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store,
         model, model_int8, model_words, model_lstm, model_combined, model_zipped, published,

@@ -205,9 +205,9 @@ def test_files_that_cannot_be_read(tmp_path):
     with pytest.raises(DataError, match="cannot be read: Is a directory"):
         read_vectors(tmp_path)
     long = gzip.compress(text({f"w{number}": [number + 0.5, 1.5] for number in range(2000)}))
-    with pytest.raises(DataError, match="cut off or damaged"):
+    with pytest.raises(DataError, match="truncated or damaged"):
         read_vectors(write(tmp_path, long[: len(long) // 2], "cut.txt.gz"))
-    with pytest.raises(DataError, match="cut off or damaged"):
+    with pytest.raises(DataError, match="truncated or damaged"):
         read_vectors(write(tmp_path, b"plain text 1 2", "plain.txt.gz"))
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import io
 from pathlib import Path
 
@@ -105,6 +106,10 @@ def test_files_that_are_missing_or_empty_are_named(tmp_path):
     ):
         with pytest.raises(DataError, match=r"absent\.tsv: cannot be read: No such file"):
             read(absent)
+    packed = tmp_path / "packed.tsv"
+    packed.write_bytes(gzip.compress(b"a\tb\n"))
+    with pytest.raises(DataError, match=r"packed\.tsv: is compressed by gzip, not plain text; run `gzip -dc "):
+        pair_file.read_pairs(packed)
     with pytest.raises(DataError, match=r"empty\.tsv: no pairs"):
         pair_file.read_pairs(empty)
     assert list(pair_file.blocks(empty)) == list(pair_file.read_mixed(empty)) == []

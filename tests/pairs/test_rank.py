@@ -210,15 +210,17 @@ def test_without_scores_the_error_names_the_corpora_that_have_them(tmp_path):
     scored = write(tmp_path / "scored.tsv", [("a", "b", 0.5, 0.1)], 3)
     both = write(tmp_path / "both.tsv", [("a", "b", 0.5, 0.1)], 4)
     others = [
-        ("C.en-en", "local", source),
-        ("S.en-en", "local", scored),
-        ("T.en-en", "local", both),
-        ("O", "opus", "o"),
-        ("G", "local", tmp_path / "none"),
+        ("C.en-en", "local", source, ("en", "en")),
+        ("S.en-en", "local", scored, ("en", "en")),
+        ("T.en-en", "local", both, ("en", "en")),
+        ("O", "opus", "o", ("en", "en")),
+        ("G", "local", tmp_path / "none", ("en", "en")),
     ]
     assert with_scores(others, "score") == ["S.en-en", "T.en-en"]
+    (tmp_path / "t.csv").write_text("en,fr,s\na,b,0.5\n")
+    assert with_scores([("P", "csv", tmp_path / "t.csv", ("", "en", "fr", "s"))], "score") == ["P"]
 
-    def fails(by: str, path: Path, corpora: list[tuple[str, str, Path | str]]) -> str:
+    def fails(by: str, path: Path, corpora: list[tuple[str, str, Path | str, tuple[str, ...]]]) -> str:
         with pytest.raises(ConfigError) as caught:
             rank_corpus(
                 path,

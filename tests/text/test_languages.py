@@ -1,6 +1,9 @@
 """Codes of languages."""
 
-from psp.text.languages import ISO3, closest_code
+import pytest
+
+from psp.core.errors import ConfigError
+from psp.text.languages import ISO3, LID_LABELS, check_codes
 
 #: All of ISO 639-1.
 TWO_LETTERS = """
@@ -18,6 +21,24 @@ def test_every_two_letter_code_has_one_of_three_letters():
     assert [ISO3[code] for code in ("yo", "ha", "zu", "sw", "zh")] == ["yor", "hau", "zul", "swh", "cmn"]
 
 
-def test_what_was_meant():
-    assert closest_code("yor") == "; did you mean yo?" and closest_code("fra") == "; did you mean fr (French)?"
-    assert closest_code("eng") == "; did you mean en (English)?" and closest_code("pcm") == ""
+@pytest.mark.parametrize(
+    ("code", "meant"),
+    [
+        ("yor", "yo"), ("fra", "fr"), ("fre", "fr"), ("eng", "en"), ("ger", "de"), ("zho", "zh"), ("zh_CN", "zh"),
+        ("zh-Hant", "zh"), ("zhs", "zh"), ("zh_yue", "yue"), ("pt_br", "pt"), ("en-GB", "en"), ("swa", "sw"),
+        ("swahili", "sw"), ("NO", "no"), ("IT", "it"), ("ITA", "it"), ("cz", "cs"), ("sr@latin", "sr"),
+    ],
+)  # fmt: skip
+def test_a_language_has_one_code_in_a_config(code, meant):
+    with pytest.raises(ConfigError) as caught:
+        check_codes(["en", code], "models.m.languages")
+    told = f"models.m.languages: {code} is not psp's code"
+    assert str(caught.value).startswith(told) and f"; write {meant}" in str(caught.value)
+    assert (f"`names: {{{meant}: {code}}}`" in str(caught.value)) == (code.lower() != meant)
+    check_codes([meant], "")
+
+
+def test_codes_that_no_other_replaces_pass():
+    check_codes([*ISO3, *LID_LABELS, "pcm", "zz", "no", "nb"], "")
+    with pytest.raises(ConfigError, match="x: klingon is not an ISO 639 code of two or three letters"):
+        check_codes(["klingon"], "x")

@@ -6,6 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from tests.config.test_plan import NEW_LANGUAGES
+
 EVAL = "results/demo/eval.json"
 ARCHIVE = "results/downloads/opus/Phrasebook/v1/en-fr.txt.zip"
 
@@ -27,6 +29,11 @@ def test_every_model_of_the_config_can_be_planned(project):
     jobs = project.jobs(*(f"results/{name}/eval.json" for name in names), configs=())
     assert {jobs[rule] for rule in ("mix", "subword", "store", "train", "evaluate")} == {len(names)}
     assert jobs["download"] > jobs["filter"] > len(names)
+    corpora = "[OpenSubtitles, GlobalVoices, Europarl]"
+    more = "".join(f"  {name}: {{languages: [en, {name}], corpora: {corpora}}}\n" for name in NEW_LANGUAGES)
+    (project.folder / "more.yaml").write_text(f"models:\n{more}")
+    jobs = project.jobs(*(f"results/{name}/eval.json" for name in NEW_LANGUAGES), configs=("more.yaml",))
+    assert jobs["filter"] == 3 * jobs["train"] == 3 * len(NEW_LANGUAGES)
 
 
 @pytest.mark.slow
@@ -83,14 +90,14 @@ def test_a_target_that_is_taken_for_a_config_file(project):
 @pytest.mark.slow
 def test_what_a_person_should_know_of_a_config_is_said_once(project):
     with (project.folder / "tiny.yaml").open("a") as file:
-        file.write("  jp: {languages: [en, jp], corpora: [{path: my.tsv}]}\n")
+        file.write("  qq: {languages: [en, qq], corpora: [{path: my.tsv}]}\n")
     (project.folder / "my.tsv").touch()
     # A job, whose process reads the config again.
-    targets = "results/phrasebook/truth.json", "results/jp/pairs/filter/my.en-jp.tsv"
+    targets = "results/phrasebook/truth.json", "results/qq/pairs/filter/my.en-qq.tsv"
     output = project.run("--until", "phrasebook", "--", *targets).output
     (told,) = [line for line in output.splitlines() if "tiny.yaml extends existing models" in line]
     assert "demo (languages, corpora, filters.length.min, development.sts," in told
-    assert output.count("jp is not a language code that psp knows; did you mean ja (Japanese)?") == 1
+    assert output.count("qq is not a language code that psp knows") == 1
 
 
 @pytest.mark.slow

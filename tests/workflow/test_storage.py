@@ -10,7 +10,7 @@ import time
 import pytest
 
 boto3 = pytest.importorskip("boto3", reason="boto3 is not installed (the extra kubernetes)")
-pytest.importorskip("moto", reason="moto is not installed (the extra dev)")
+pytest.importorskip("moto", reason="moto is not installed (the extra kubernetes-test)")
 
 BUCKET, KEYS = "my-bucket", {"ACCESS_KEY": "one", "SECRET_KEY": "two"}
 PLANNED = ("phrasebook", "download", "filter", "mix", "store", "train", "task", "evaluate")

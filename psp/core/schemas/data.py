@@ -64,7 +64,7 @@ class DataSource(TypedDict):
 
     address: Annotated[Text, "the mirror it came from, or the path of the user's own file"]
     bytes: Annotated[Count, "size in bytes"]
-    sha256: Annotated[Sha256, "SHA-256 of the file"]
+    sha256: Annotated[Sha256, "SHA-256 of the file; of several of one's own, as if they were one"]
     pinned: Annotated[bool, "whether the config pinned the checksum"]
 
 

@@ -19,6 +19,8 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.limits import limits
+from psp.core.packed import opened as unpacked
+from psp.text.lines import check_plain
 
 # Some thousand sentences: the overhead per chunk (a message to another process, a write) is then below 0.05 us per
 # sentence, and little data is queued in memory.
@@ -59,7 +61,7 @@ class ChunkSource:
         """Read the next bytes; empty at the end.
 
         Raises:
-            DataError: it cannot be read.
+            DataError: it cannot be read, or is no plain text by its first bytes.
         """
         try:
             data = self.stream.read(TEXT_BYTES)
@@ -67,6 +69,8 @@ class ChunkSource:
                 raise BlockingIOError(errno.EAGAIN, os.strerror(errno.EAGAIN))
         except OSError as error:
             raise DataError(f"cannot be read: {error.strerror}", self.name) from None
+        if self.done == 0:
+            check_plain(data, self.name)
         self.done += len(data)
         return data
 
@@ -77,7 +81,7 @@ class ChunkSource:
 
 @contextlib.contextmanager
 def opened(path: Path | str | None) -> Iterator[ChunkSource]:
-    """Open a file, or standard input for None or ``-``.
+    """Open a file, which may be compressed, or standard input for None or ``-``.
 
     Raises:
         DataError: it cannot be read.
@@ -91,12 +95,9 @@ def opened(path: Path | str | None) -> Iterator[ChunkSource]:
         yield ChunkSource(stream, "standard input")
         return
     path = Path(path)
-    try:
-        file = path.open("rb", buffering=0)
-    except OSError as error:
-        raise DataError(f"cannot be read: {error.strerror}", path) from None
-    with file:
-        yield ChunkSource(file, path)
+    with unpacked(path) as (file, stream):
+        # A plain file unbuffered, so that poll() is accurate: it may be a pipe.
+        yield ChunkSource(file.raw if stream is file else stream, path)  # type: ignore[attr-defined]
 
 
 class Chunker:

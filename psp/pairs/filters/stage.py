@@ -242,8 +242,6 @@ class _Job:
             if reasons.count(None) < len(reasons):
                 kept.append(_drop(batch, reasons, dropped))
                 batch = batch.select(kept[-1])
-        if self.prepared:
-            batch = self._prepared(batch, dropped)
         sides = (batch.source_tokens, batch.target_tokens) if self.prepared else (batch.source, batch.target)
         # repr is the shortest text that reads back as the same number.
         if batch.score is None:
@@ -254,21 +252,23 @@ class _Job:
         else:
             scored = zip(*sides, batch.score, batch.translation, strict=True)
             text = "".join(f"{source}\t{target}\t{score!r}\t{other!r}\n" for source, target, score, other in scored)
+        if self.prepared:
+            text, batch = self._prepared(text, batch, dropped)
         return _Done(text, len(rows), len(batch), dropped, repaired)
 
-    def _prepared(self, batch: Batch, dropped: list[tuple[str, str]]) -> Batch:
-        """The batch with tokens as a model reads them; a pair with a side of invisible characters alone is dropped."""
-        columns = [batch.source_tokens, batch.target_tokens]
-        if self.lower_case:
-            # Lower-casing depends on neighbouring letters only (final sigma), never across a line end.
-            columns = ["\n".join(column).lower().split("\n") if column else [] for column in columns]
-        if self.normaliser is not None:
-            columns = [self.normaliser(column) for column in columns]
-        batch = replace(batch, source_tokens=columns[0], target_tokens=columns[1])
-        if all(columns[0]) and all(columns[1]):
-            return batch
-        reasons = [None if pair[0] and pair[1] else EMPTY for pair in zip(*columns, strict=True)]
-        return batch.select(_drop(batch, reasons, dropped))
+    def _prepared(self, text: str, batch: Batch, dropped: list[tuple[str, str]]) -> tuple[str, Batch]:
+        """The lines of a batch as a model reads them; pairs with a side of invisible characters alone are dropped."""
+        # Lower-casing depends on neighbouring letters only (final sigma), never across a tab or line end.
+        text = text.lower() if self.lower_case else text
+        if self.normaliser is None:
+            return text, batch
+        text = self.normaliser.columns(text)
+        if not ("\n\t" in text or "\t\n" in text or "\t\t" in text or text.startswith("\t")):
+            return text, batch
+        lines = text.split("\n")[:-1]
+        reasons = [None if all(line.split("\t")[:2]) else EMPTY for line in lines]
+        kept = _drop(batch, reasons, dropped)
+        return "".join(f"{lines[row]}\n" for row in kept), batch.select(kept)
 
 
 def _drop(batch: Batch, reasons: Sequence[str | None], dropped: list[tuple[str, str]]) -> list[int]:

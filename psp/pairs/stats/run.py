@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.corpora.local import read_file
+from psp.corpora import open_corpus
 from psp.pairs.stats.annotation_form import AnnotationForm, check_rows, counts
 from psp.pairs.stats.measures import (
     MeasuredSentences,
@@ -102,7 +102,7 @@ def describe(
     drawn: list[Pair] = []
     for corpus in corpora:
         reading = read(
-            read_file(corpus.file) if corpus.own else written(corpus.file),
+            open_corpus("local", corpus.file) if corpus.own else written(corpus.file),
             corpus.file,
             size=pairs,
             ends=ranges,

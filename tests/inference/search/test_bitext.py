@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from phrasebook import generate
 from psp.cli.main import main
-from psp.corpora.local import read_file
+from psp.corpora import open_corpus
 from psp.inference.search import CHOICES, neighbours
 from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
 from psp.inference.search.vectors import unit
@@ -181,7 +181,9 @@ def test_known_translations_are_found_among_other_lines(book, tmp_path, capsys):
         assert all(text.strip() and "日本" not in text for text in column)
     assert f"{len(rows):,} pairs from 800 and 800 distinct sentences (825 and 825 lines)" in capsys.readouterr().out
     # It is a corpus as psp reads them.
-    assert list(read_file(tmp_path / "out.tsv")) == [(source, target, float(margin)) for source, target, margin in rows]
+    assert list(open_corpus("local", tmp_path / "out.tsv")) == [
+        (source, target, float(margin)) for source, target, margin in rows
+    ]
 
 
 def test_the_same_bytes_with_any_number_of_threads_and_any_blocks(book, tmp_path, monkeypatch):

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import random
+import unicodedata
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError
+from psp.core.progress import Progress
 from psp.evaluation.evaluate import decontaminated
+from psp.pairs import heldout
 from psp.pairs.filters import Batch, build, filter_corpus
 from psp.text.keys import normalised_key
 
@@ -46,6 +49,32 @@ def test_a_side_of_a_test_set_drops_the_pair_and_names_the_set():
     names = ["Tatoeba fra-eng"] * 4 + [None, "STS 2012 MSRvid", "Tatoeba cmn-eng", None, None]
     expected = [name and f"decontaminate: {name}" for name in names]
     assert judge()(pairs) == judge(mode="side")(pairs) == expected
+
+
+FORMS = {
+    "in parts": lambda text: unicodedata.normalize("NFD", text),
+    "of full width": lambda text: "".join(chr(ord(one) + 0xFEE0) if "!" <= one <= "~" else one for one in text),
+    "with soft hyphens": lambda text: "\u00ad".join(text),
+    "marked for direction": lambda text: f"\ufeff\u202a{text}\u202c",
+    "with vowel marks": lambda text: text.replace("\u0643", "\u0643\u064e"),
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_a_test_sentence_in_another_unicode_form_is_found_and_held_out(tmp_path, form):
+    sentences = ["Où est la gare ?", "학교가 어디에 있어요?", "قرأت الكتاب أمس.", "Wo ist 1 Café?", "駅はどこですかガ"]
+    others = [FORMS[form](text) for text in sentences]
+    assert others != sentences
+    found = judge([("set", text, "") for text in sentences])(batch(*((other, "x y") for other in others)))
+    assert found == ["decontaminate: set"] * len(sentences)
+    # Likewise for pairs held out of training, and duplicates of a pair.
+    mixed = tmp_path / "mix.tsv"
+    mixed.write_text("".join(f"{one}\tx{row}\t0\n" for row, one in enumerate([*sentences, *others])), "utf-8")
+    chosen, keys = heldout.choose([mixed], len(sentences))
+    assert chosen == set(range(len(sentences)))
+    with (tmp_path / "out").open("wb") as out, (tmp_path / "held").open("wb") as held, Progress("", "") as bar:
+        assert heldout.part(mixed, chosen, keys, out, held, bar)[1] == {0: len(others)}
+    assert not (tmp_path / "out").read_bytes()
 
 
 def test_a_pair_is_dropped_for_both_sides_of_one_test_pair_alone():

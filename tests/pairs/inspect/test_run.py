@@ -126,7 +126,7 @@ def test_the_smallest_and_oddest_corpora_have_a_report(rows, tmp_path, classifie
 def test_a_file_that_cannot_be_read_is_an_error_with_its_line(tmp_path, classifier):
     with pytest.raises(DataError, match=r"Own\.tsv: cannot be read"):
         look(tmp_path, classifier, Own=None)
-    (tmp_path / "Own.tsv").write_bytes(b"a\tb\n\xff\tc\n")
+    (tmp_path / "Own.tsv").write_bytes(b"a\tb\n" + b"\xff\tc\n" * 101)
     with pytest.raises(DataError, match=r"Own\.tsv, line 2: not UTF-8"):
         look(tmp_path, classifier, Own=None)
 

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
-from psp.corpora.local import read_file
+from psp.corpora import open_corpus
 from psp.pairs.stats import sample
 from psp.pairs.stats.sample import Pair, pair_id, range_of, read, written
 from tests.conftest import PAIRS
@@ -83,12 +83,12 @@ def test_without_scores_there_is_one_range(tmp_path):
 def test_a_users_file_may_have_bad_rows_empty_sides_and_windows_line_ends(tmp_path):
     path = tmp_path / "own.tsv"
     path.write_bytes("\ufeffone\ttwo\t0.5\r\n\r\n \tthree\t0.1\r\nfour\t five \t0.25\r\n".encode())
-    found = read(read_file(path), path, size=9, ends=ENDS, of_range=9, seed=1)
+    found = read(open_corpus("local", path), path, size=9, ends=ENDS, of_range=9, seed=1)
     assert (found.rows, found.bad_rows, found.empty) == (4, 1, 1)
     assert sorted(found.sample) == [Pair("four", "five", 0.25), Pair("one", "two", 0.5)]
     path.write_text("\ta\n \tb\n")
     with pytest.raises(DataError, match=r"own.tsv: no pairs; write lines"):
-        read(read_file(path), path, size=9, ends=ENDS, of_range=9, seed=1)
+        read(open_corpus("local", path), path, size=9, ends=ENDS, of_range=9, seed=1)
 
 
 def test_files_of_the_workflow(tmp_path):
@@ -99,7 +99,7 @@ def test_files_of_the_workflow(tmp_path):
     assert list(written(path)) == [("a", "b"), ("c", "d")]
     path.write_text("a\tb\t0.5\t-2\nc\td\t1\t-1\n")  # with translation scores, which are no concern here
     assert list(written(path)) == [("a", "b", 0.5), ("c", "d", 1.0)]
-    assert reading(read_file(path), tmp_path).scored
+    assert reading(open_corpus("local", path), tmp_path).scored
     path.write_text("a\tb\n\td\n")
     with pytest.raises(DataError, match="line 2: a side without text"):
         list(written(path))
@@ -111,7 +111,9 @@ def test_trees_go_with_their_lines(tmp_path):
     trees.write_text("(S (NP one))\n\nanything\n(ROOT (VP (VB three)))\n")
 
     def tops(**options):
-        found = read(read_file(path), path, size=9, ends=ENDS, of_range=1, seed=1, **{"parses": trees} | options)
+        found = read(
+            open_corpus("local", path), path, size=9, ends=ENDS, of_range=1, seed=1, **{"parses": trees} | options
+        )
         return {pair.source: pair.tree for pair in found.sample}
 
     assert tops() == {"one": "(S (NP))", "three": "(VP (VB))"}

@@ -19,7 +19,7 @@ class Semicolons(CorpusKind):
     without_scores = "files of two columns"
 
     @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...], max_bad_rows: float) -> Iterator[Row]:
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
         with Path(path).open("rb") as file:
             for line in read_lines(file, path):
                 source, _, target = line.partition(";")

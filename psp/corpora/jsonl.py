@@ -1,0 +1,60 @@
+"""Read pairs from JSON lines, an object a line, optionally compressed."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any, ClassVar
+
+from psp.core.settings import Setting, text
+from psp.corpora.archive import text_lines
+from psp.corpora.base import CorpusKind, register
+from psp.corpora.rows import COLUMNS, Row, bad_row, row_of, undecodable
+from psp.corpora.table import TABLE_COLUMNS, columns_of
+
+
+@register
+class JsonLines(CorpusKind):
+    """Fields of objects; ``names`` has those of source, target and, if there is one, score."""
+
+    kind = "jsonl"
+    endings = ("jsonl", "ndjson")
+    item: ClassVar[Mapping[str, Setting]] = {
+        "jsonl": text(
+            at_least=1,
+            help="instead of a name or path: a file of JSON objects, one a line; plain, or .gz, .bz2, .xz, .zst, .zip",
+        ),
+        "columns": TABLE_COLUMNS,
+    }
+    called = "JSON lines, `jsonl`"
+
+    @classmethod
+    def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
+        return columns_of(item)
+
+    @classmethod
+    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+        """Yield its rows; a line that is no object with texts in these fields is a bad row.
+
+        Raises:
+            DataError, PspError: as :func:`psp.corpora.archive.text_lines`.
+        """
+        for line in text_lines(path, (".jsonl", ".ndjson", ".json")):
+            if isinstance(line, bytes):
+                yield undecodable(line)
+                continue
+            try:
+                value = json.loads(line)
+            except (ValueError, RecursionError):
+                yield bad_row(COLUMNS, line, "not a JSON value")
+                continue
+            yield row_of([_field(value, name) for name in names], names)
+
+
+def _field(value: Any, name: str) -> Any:
+    """A field of an object, or of an object in it (``translation.en``); None if there is none."""
+    if not isinstance(value, dict) or name in value:
+        return value[name] if isinstance(value, dict) else None
+    top, _, below = name.partition(".")
+    return _field(value[top], below) if below and top in value else None
