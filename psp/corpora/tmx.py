@@ -108,7 +108,7 @@ class _Reader:
         self._unit: list[tuple[str, str]] = []
         self._language, self._line = "", 0
         self._parts: list[str] | None = None  # of the text that is open
-        self._codes = self._size = 0  # codes that are open; characters of the unit
+        self._codes = self._size = 0  # codes that are open; bytes of the unit
 
     def units(self, stream: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
         """Yield each unit once it is complete."""
@@ -166,7 +166,7 @@ class _Reader:
     def _text(self, data: str) -> None:
         if self._parts is None or self._codes > 0:
             return
-        self._add(len(data))
+        self._add(len(data.encode()))
         self._parts.append(data)
 
     def _add(self, size: int) -> None:
