@@ -14,7 +14,6 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.errors import DataError
-from psp.core.limits import limits
 from psp.text.lines import not_utf8
 
 MAX_BAD_ROWS = 0.01
@@ -67,18 +66,15 @@ def undecodable(row: bytes, where: str = "") -> BadRow:
 
 
 def tolerated(rows: Iterable[Row], path: Path | str, max_bad_rows: float = MAX_BAD_ROWS) -> Iterator[Row]:
-    """Pass rows on, as long as few of them are bad and none is too long.
+    """Pass rows on, as long as few of them are bad.
 
     Args:
         path: the file, for errors.
         max_bad_rows: maximum share of bad rows among those so far (counted as at least ``FIRST_ROWS``).
 
     Raises:
-        DataError: there are too many bad rows, or no good one (the first bad row is named); or a side is longer than a
-            line may be (:mod:`psp.core.limits`).
+        DataError: there are too many bad rows, or no good one; the first bad row is named.
     """
-    most = limits().line_bytes
-    surely = most // 4  # characters of as many bytes at most
     number = bad = 0
     first: BadRow | None = None
     place = 0
@@ -89,10 +85,6 @@ def tolerated(rows: Iterable[Row], path: Path | str, max_bad_rows: float = MAX_B
                 first, place = row, row.line or number
             if bad > max_bad_rows * max(number, FIRST_ROWS):
                 raise _too_many(bad, number, first, path, place)
-        elif (len(row[0]) > surely or len(row[1]) > surely) and max(len(side.encode()) for side in row[:2]) > most:
-            raise DataError(
-                f"a side of more than {most:,} bytes (limits.line_bytes); if undamaged, raise that limit", path, number
-            )
         yield row
     if first and bad == number:
         raise _too_many(bad, number, first, path, place)

@@ -10,9 +10,9 @@ byte that is not UTF-8 spoils its unit only: it becomes :data:`_STRANGE`, which 
 from __future__ import annotations
 
 import codecs
+import functools
 import logging
 import re
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import IO, Any, ClassVar
@@ -62,10 +62,11 @@ class Tmx(CorpusKind):
         """
         path = Path(path)
         units = others = 0
-        languages: Counter[str] = Counter()
+        languages: set[str] = set()
         with open_text(path, (".tmx", ".xml")) as stream:
             for line, unit in _Reader(path).units(stream):
-                languages.update(language for language, _ in unit)
+                if not units and len(languages) < 10:  # for the error
+                    languages.update(language for language, _ in unit)
                 sides = _sides(unit, names)
                 if len(sides) < 2:
                     others += 1
@@ -76,7 +77,7 @@ class Tmx(CorpusKind):
                 else:
                     yield row_of(sides, names, line)
         if not units:
-            there = ", ".join(name for name, _ in languages.most_common(10))
+            there = ", ".join(sorted(languages)[:10])
             raise DataError(f"no unit has a text in {' and in '.join(names)}; there are {there or 'none'}", path)
         if others:
             log.warning("%s: %s of %s units lack %s", path, f"{others:,}", f"{units + others:,}", " or ".join(names))
@@ -91,12 +92,17 @@ def _sides(unit: Sequence[tuple[str, str]], names: Sequence[str]) -> list[str]:
     left = list(unit)
     sides = []
     for name in names:
-        known = {name.casefold(), ISO3.get(name, name)}
-        fitting = [one for one in left if one[0] in known or re.split("[-_]", one[0])[0] in known]
-        if fitting:
-            left.remove(fitting[0])
-            sides.append(fitting[0][1])
+        place = next((place for place, (language, _) in enumerate(left) if _is(language, name)), None)
+        if place is not None:
+            sides.append(left.pop(place)[1])
     return sides
+
+
+@functools.lru_cache(maxsize=1000)
+def _is(language: str, name: str) -> bool:
+    """Whether a unit's language, in lower case, is one that a config names."""
+    known = {name.casefold(), ISO3.get(name, name)}
+    return language in known or re.split("[-_]", language)[0] in known
 
 
 class _Reader:
@@ -108,7 +114,7 @@ class _Reader:
         self._unit: list[tuple[str, str]] = []
         self._language, self._line = "", 0
         self._parts: list[str] | None = None  # of the text that is open
-        self._codes = self._size = 0  # codes that are open; characters of the unit
+        self._codes = self._size = 0  # codes that are open; bytes of the unit
 
     def units(self, stream: IO[bytes]) -> Iterator[tuple[int, list[tuple[str, str]]]]:
         """Yield each unit once it is complete."""
@@ -166,7 +172,7 @@ class _Reader:
     def _text(self, data: str) -> None:
         if self._parts is None or self._codes > 0:
             return
-        self._add(len(data))
+        self._add(len(data.encode()))
         self._parts.append(data)
 
     def _add(self, size: int) -> None:

@@ -106,10 +106,16 @@ class LineFile:
     def _unpacked(self) -> IO[bytes]:
         if self.path.suffix.lower() not in SUFFIXES:
             return open_regular(self.path)
-        file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as this object)
-        with opened(self.path, regular=True) as (_, stream):
-            shutil.copyfileobj(stream, file, BLOCK_BYTES)
-        file.seek(0)
+        try:
+            file = tempfile.TemporaryFile()  # noqa: SIM115 (it lives as long as this object)
+            with opened(self.path, regular=True) as (_, stream):
+                shutil.copyfileobj(stream, file, BLOCK_BYTES)
+            file.seek(0)
+        except OSError as error:
+            problem = (
+                f"cannot be unpacked to {tempfile.gettempdir()}: {error.strerror}; set TMPDIR to a folder with space"
+            )
+            raise DataError(problem, self.path) from None
         return file
 
     def __len__(self) -> int:
