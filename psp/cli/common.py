@@ -71,7 +71,8 @@ def check_outputs(options: argparse.Namespace) -> None:
     values = {name: value if isinstance(value, list) else [value] for name, value in vars(options).items()}
     named = [(name, Path(one)) for name, every in values.items() for one in every if isinstance(one, str | Path)]
     read = [path for name, path in named if name not in WRITTEN]
-    folders = [path for path in read if any(_status(path / name) for name in READ_FOLDERS)]
+    writes = any(name in WRITTEN for name, _ in named)
+    folders = [path for path in read if writes and any(_status(path / name) for name in READ_FOLDERS)]
     inside = [path for folder in folders for path in folder.rglob("*") if path.suffix in READ_FILES]
     written: list[tuple[str, Path | int, list[Path]]] = [
         (f"--{name.replace('_', '-')} {path}", path, [*read, *inside]) for name, path in named if name in WRITTEN
