@@ -25,6 +25,7 @@ ELSEWHERE = {
     "inference/translation/settings.py": ("config/test_translator_entries.py", "a list of settings"),
     "inference/serve": ("inference/serve/test_app.py", "what a request is answered"),
     "corpora/rows.py": ("corpora/test_paranmt.py", "every form that a row has, and how many may be bad"),
+    "models/files.py": ("models/test_trust.py", "which files of a model are opened"),
     "models/exports": ("models/exports/test_exports.py", "each export against the model"),
     "models/pooling.py": ("models/test_table.py", "its sums are the table's"),
     "models/text_model.py": ("models/test_model.py", "what every Model does"),

@@ -357,8 +357,8 @@ def _plain(tokenizer: Any) -> Any:
 
 @contextlib.contextmanager
 def _torch_threads(threads: int) -> Iterator[None]:
-    import torch
-
+    with from_extra("transformer", "transformers need the package sentence-transformers"):
+        import torch
     before = torch.get_num_threads()
     try:
         torch.set_num_threads(min(threads, os.cpu_count() or 1))

@@ -19,18 +19,23 @@ _BREAK = re.compile(r"\s*</?(?:br|p)(?:\s[^<>]{0,200}=[^<>]{0,200})?\s?/?>\s*", 
 ENTITIES, TAGS = "entities", "tags"
 
 
-def repair(texts: list[str]) -> tuple[list[str], list[frozenset[str]]]:
+def repair(texts: list[str]) -> tuple[list[str], dict[int, frozenset[str]]]:
     """Write entities as the characters that they stand for, and remove tags.
 
     Returns:
-        The texts, and which kinds of repairs each needed: :data:`ENTITIES`, :data:`TAGS`.
+        The texts, and by the place of each that was repaired the kinds of its repairs: :data:`ENTITIES`, :data:`TAGS`.
     """
     joined = "\n".join(texts)
     # Nearly all batches of most corpora end here.
     if not ("&" in joined or "<" in joined or "{\\" in joined):
-        return texts, [frozenset()] * len(texts)
-    repaired = [_repair(text) if "&" in text or "<" in text or "{\\" in text else (text, frozenset()) for text in texts]
-    return [text for text, _ in repaired], [kinds for _, kinds in repaired]
+        return texts, {}
+    repaired, kinds = list(texts), {}
+    for place, text in enumerate(texts):
+        if "&" in text or "<" in text or "{\\" in text:
+            repaired[place], needed = _repair(text)
+            if needed:
+                kinds[place] = needed
+    return repaired, kinds
 
 
 def _repair(text: str) -> tuple[str, frozenset[str]]:
@@ -47,6 +52,9 @@ def _character(match: re.Match[str]) -> str:
     return html.unescape(match[0])
 
 
-def counted(*sides: list[frozenset[str]]) -> Counter[str]:
+def counted(source: dict[int, frozenset[str]], target: dict[int, frozenset[str]]) -> Counter[str]:
     """The number of pairs that needed a repair of each kind on either side."""
-    return Counter(kind for kinds in zip(*sides, strict=True) for kind in frozenset().union(*kinds))
+    nothing = frozenset[str]()
+    return Counter(
+        kind for row in source.keys() | target.keys() for kind in source.get(row, nothing) | target.get(row, nothing)
+    )

@@ -2,10 +2,7 @@
 
 from __future__ import annotations
 
-import csv
-import os
 import pickle
-import signal
 import subprocess
 import sys
 import time
@@ -14,14 +11,11 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import psutil
 import pytest
 
 from psp.core.errors import ConfigError
-from psp.core.files import read_json
 from psp.evaluation.development import DevelopmentFiles
-from psp.models.model import load_model
 from psp.training.launch import check, count, train_in_processes
 from psp.training.loop import Training
 from psp.training.settings import PAPER, CheckpointSchedule
@@ -157,105 +151,6 @@ def side_by_side(tmp_path_factory: pytest.TempPathFactory, made: Made) -> list[J
 @pytest.fixture(scope="module")
 def undisturbed(side_by_side: list[Job]) -> Job:
     return side_by_side[0]
-
-
-@pytest.mark.slow
-def test_two_processes_make_what_one_makes(undisturbed: Job, tmp_path: Path, made: Made) -> None:
-    alone = Job(tmp_path / "alone", made, processes=1)
-    report = train_in_processes(alone.training())
-    both = read_json(undisturbed.folder / "train/train.json")
-    assert (report["processes"], both["processes"], both["threads"]) == (1, 2, 1)
-    assert {**both, "processes": 1, "best": None, "development": None} == {**report, "best": None, "development": None}
-    assert [row["score"] for row in both["development"]] == pytest.approx(
-        [row["score"] for row in report["development"]], abs=0.6
-    )  # an error in % of 2 x 200 sentences: a near-tie may fall the other way
-    weights = [load_model(job.folder / "model").weight for job in (alone, undisturbed)]
-    np.testing.assert_allclose(*weights, rtol=0, atol=1e-4)
-    curves = [(job.folder / "train/metrics.csv").read_text().splitlines() for job in (alone, undisturbed)]
-    for one, two in zip(*map(csv.DictReader, curves), strict=True):
-        assert float(two.pop("loss")) == pytest.approx(float(one.pop("loss")), abs=1e-4)
-        assert one == two
-    log = (undisturbed.folder / "train.log").read_text()
-    assert log.count("training on cpu") == 1  # process 0 alone tells how it goes
-    assert not (undisturbed.folder / "train/checkpoints").exists()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(
-    ("settings", "words"),
-    [({"learning_rate": 1e30}, "training diverged"), ({"device": "cuda:7"}, "sees 0 GPUs")],
-    ids=["in all", "before they meet"],
-)
-def test_an_error_in_the_processes_is_one_line(job: Job, settings: dict[str, Any], words: str) -> None:
-    job.settings = settings
-    said = job.start().end()
-    assert job.status == 1
-    assert said.count("\n") == 1 and said.startswith("error: ") and words in said, said
-    assert "Traceback" not in (job.folder / "train.log").read_text()
-
-
-@pytest.mark.slow
-def test_an_error_in_one_process_ends_the_other(job: Job) -> None:
-    """Process 0 writes, so it alone meets a folder in its way; the other waits for it."""
-    (job.folder / "train/metrics.csv").mkdir(parents=True)
-    said = job.start().end()
-    assert job.status == 1
-    assert said.count("\n") == 1 and "metrics.csv" in said, said
-
-
-@pytest.mark.slow
-def test_a_bug_in_the_processes_keeps_its_traceback(job: Job) -> None:
-    job.changes = {"model_config": None}
-    job.start().end()
-    assert job.status == 1
-    log = (job.folder / "train.log").read_text()
-    assert "process 0 of 2 failed" in log and "bug in psp" in log and "TypeError" in log, log
-
-
-@pytest.mark.slow
-def test_whatever_ends_it_the_same_command_goes_on_to_the_same_bytes(job: Job, undisturbed: Job) -> None:
-    # One process is killed.
-    job.start().wait_for_checkpoint()
-    family = job.family()
-    job.workers()[1].kill()
-    said = job.end(family)
-    assert job.status == 1
-    assert said.count("\n") == 1 and "2 processes" in said and "number 1 was killed" in said and "resumes" in said, said
-
-    # All are killed at once.
-    job.start().wait_for_checkpoint()
-    family = job.family()
-    for process in [*family, psutil.Process(job.pid)]:
-        process.kill()
-    job.end(family)
-    assert job.status == -signal.SIGKILL
-
-    # The job alone is killed: the processes notice.
-    job.start().wait_for_checkpoint()
-    family = job.family()
-    psutil.Process(job.pid).kill()
-    job.end(family)
-
-    # Ctrl-C, and then a cluster's way to end a job: SIGTERM to all of its processes.
-    for number, everywhere in ((signal.SIGINT, False), (signal.SIGTERM, True)):
-        job.start().wait_for_checkpoint()
-        family = job.family()
-        last = job.checkpoints()[-1]
-        for pid in [process.pid for process in family if everywhere] + [job.pid]:
-            os.kill(pid, number)
-        said = job.end(family)
-        assert job.status == 128 + number
-        assert f"{number.name}: stopping soon" in said and "error: training was stopped at step" in said, said
-        assert said.count("\n") == 2, said
-        assert job.checkpoints()[-1] > last
-
-    assert job.start().end() == ""
-    assert job.results() == undisturbed.results()
-
-
-@pytest.mark.slow
-def test_trainings_side_by_side_do_not_meet(side_by_side: list[Job]) -> None:
-    assert side_by_side[0].results() == side_by_side[1].results()
 
 
 KEYS = {"processes": 1, "gpus": 0, "nodes": 1, "device": "auto", "precision": "float32"}

@@ -65,22 +65,6 @@ def environment(folder=ROOT):
 
 
 @pytest.mark.slow
-def test_the_live_screen(toy):
-    status, frames = on_a_terminal(command(), cwd=toy, env=environment())
-    assert status == 0
-    text = "\n".join(frames)
-    live = re.findall(r"^Working on \d +\d+%  +[\d,]+ pairs/s  +0:00:0\d left  +loss 0.25$", text, re.MULTILINE)
-    assert live, text
-    assert re.search(r"^[1-3] of 4 jobs done, 0:00:\d\d$", text, re.MULTILINE), text
-    for number in range(3):
-        assert re.search(rf"^0:00:\d\d  Working on {number}$", text, re.MULTILINE), text
-        assert f"warning: read {number} with care" in frames  # by a job's process, and above the live region
-    assert "warning: the filter took much" in frames
-    assert re.fullmatch(r"4 jobs done in 0:00:\d\d", frames[-1]), text
-    assert not list((toy / "results").rglob("*.progress"))
-
-
-@pytest.mark.slow
 def test_lines_where_there_is_no_terminal(toy):
     result = subprocess.run(
         command("--logger-psp-every", "1"), cwd=toy, env=environment(), capture_output=True, text=True
@@ -142,36 +126,3 @@ models:
     train: {epochs: 120, dim: 64, megabatch: 4, anneal: 4}
     development: {sts: null, heldout: 100}
 """
-
-
-@pytest.mark.slow
-def test_twenty_jobs_on_two_cores(project):
-    corpora = [f"corpus{number}" for number in range(8)]
-    (project.folder / "keep.py").write_text("def all(source, target):\n    return True\n")
-    for number, name in enumerate(corpora):
-        rows = [
-            f"the red car number {number} is in town {row}\tla voiture rouge {number} est dans la ville {row}\n"
-            for row in range(675)
-        ]
-        (project.folder / f"{name}.tsv").write_text("".join(rows))
-    (project.folder / "many.yaml").write_text(MANY % ", ".join(f"{{path: {name}.tsv}}" for name in corpora))
-    arguments = project.command("results/many/train/train.json", configs=("many.yaml",))
-    status, frames = on_a_terminal(arguments, cwd=project.folder, env={**project.environment, "TERM": "xterm"})
-    text = "\n".join(frames)
-    assert status == 0, text
-    assert re.fullmatch(r"20 jobs done in 0:\d\d:\d\d", frames[-1]), text
-    heads = [int(done) for done in re.findall(r"^(\d+) of 20 jobs done, 0:\d\d:\d\d$", text, re.MULTILINE)]
-    assert heads == sorted(heads)
-    assert len(set(heads)) > 6
-    training = re.findall(
-        r"^Training many +(\d+)%  +[\d,]+ pairs/s  +0:\d\d:\d\d left  +loss [\d.]+", text, re.MULTILINE
-    )
-    # Some 15 s of training on a fast machine, and progress is noted once in two seconds: thirty epochs, 4 s, showed two
-    # shares there.
-    assert len({int(share) for share in training}) > 3, text
-    # Between two heads of the live region: one line a running job, and there are two cores.
-    for body in re.split(r"^\d+ of 20 jobs done.*$", text, flags=re.MULTILINE)[1:]:
-        shown = [line for line in body.splitlines() if re.match(r"(Filtering|Removing|Mixing|Training|Encoding)", line)]
-        assert len(shown) <= 2, body
-    for name in corpora:
-        assert re.search(rf"^0:\d\d:\d\d  Filtering {name}.* for many$", text, re.MULTILINE), name

@@ -28,11 +28,10 @@ from typing import TYPE_CHECKING, Any, Final, cast
 import numpy as np
 
 from psp.core.errors import DataError, PspError
-from psp.core.files import write_json
+from psp.core.files import open_regular, write_json
 from psp.core.machine import gpu, load_averages, processor, usable_cores, versions
 from psp.core.progress import Progress
 from psp.core.version import __version__
-from psp.corpora.local import lines_of
 from psp.evaluation.speed.process import THREAD_VARIABLES, Broken, Process
 from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Ids, Spec, missing, named
@@ -45,6 +44,7 @@ from psp.models.registry import SENTENCE_TRANSFORMERS
 from psp.models.similarity import cosines
 from psp.models.text_model import TextModel
 from psp.pairs.store import Store
+from psp.text.lines import read_lines
 from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.tokenizer import Tokenizer
 
@@ -160,7 +160,11 @@ def measure_speed(
 
 
 def _of_file(path: Path) -> tuple[list[str], str]:
-    texts = [line for line in lines_of(path) if line.strip()]
+    try:
+        with open_regular(path) as file:
+            texts = [line for line in read_lines(file, path) if line.strip()]
+    except OSError as error:
+        raise DataError(f"cannot be read: {error.strerror}", path) from None
     if not texts:
         raise DataError("no sentences; write one a line", path)
     return texts, f"{len(texts):,} sentences of {path}"

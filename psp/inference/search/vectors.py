@@ -11,9 +11,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.progress import Progress
 from psp.models import similarity
-from psp.models.combined import CombinedModel, parts_of
 from psp.models.text_model import TextModel
-from psp.models.token_model import TokenModel
 from psp.text.lines import LineFile
 
 #: Lines embedded at a time: 32 MB of vectors at 1,024 dimensions.
@@ -79,10 +77,11 @@ def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarra
 
 def readings(model: TextModel, texts: Sequence[str]) -> list[bytes]:
     """What a model reads of each text: its ids, which are the same for texts that differ in case or spaces alone."""
-    if not isinstance(model, (CombinedModel, TokenModel)):  # of a kind that somebody registered: without ids
+    parts: Sequence[Any] = getattr(model, "parts", [model])
+    if not all(hasattr(part, "ids") for part in parts):  # of a kind that somebody registered
         return [text.encode() for text in texts]
     whole = [b""] * len(texts)
-    for part in parts_of(model):
+    for part in parts:
         ids, offsets = part.ids(texts)
         ends = (offsets * ids.itemsize).tolist()
         read = ids.tobytes()

@@ -255,7 +255,7 @@ def test_the_command(model, sp_model, tmp_path, capsys, form):
     said = capsys.readouterr().out
     assert said.startswith(out)
     if form in {"static-embedding", "model2vec"}:
-        assert "on 2 sentences: 0 have other pieces, 1 hold pieces that psp leaves out" in said
+        assert "on 4 sentences: 0 have other pieces, 2 hold pieces that psp leaves out" in said
         assert "lowest cosine of the two vectors is 1.000000" in said
     with pytest.raises(SystemExit):
         main(["export", form, str(tmp_path / "model"), out])

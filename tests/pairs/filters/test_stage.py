@@ -50,7 +50,7 @@ def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lowe
     for source, target in ((clean(source), clean(target)) for source, target in rows):
         if cleaned:
             (source, of_source), (target, of_target) = (repair([side]) for side in (source, target))
-            repaired.update(of_source[0] | of_target[0])
+            repaired.update(of_source.get(0, set()) | of_target.get(0, set()))
             (source,), (target,) = source, target
         read = [side.lower() if lower_case else side for side in (source, target)]
         if normalisation:
