@@ -113,16 +113,3 @@ def test_ctrl_c(toy):
     said = process.communicate(timeout=60)[0].splitlines()
     assert process.returncode == 1
     assert said[-1] == "error: stopped by Ctrl-C or a signal; the same command resumes from here", said
-
-
-MANY = """
-# Nobody knows how long a filter of one's own takes, so that no corpora share a job.
-filters: {language: {enabled: false}, decontaminate: {enabled: false}, custom: ["keep:all"]}
-models:
-  many:
-    languages: [en, fr]
-    corpora: [%s]
-    subword: {vocab_size: 300}
-    train: {epochs: 120, dim: 64, megabatch: 4, anneal: 4}
-    development: {sts: null, heldout: 100}
-"""

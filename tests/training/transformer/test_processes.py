@@ -1,48 +1,16 @@
-"""A transformer trained in two processes, which torchrun starts: the same model, and one set of files."""
+"""Settings of a transformer that several processes cannot share."""
 
 from __future__ import annotations
 
 import contextlib
-import json
 from pathlib import Path
-from typing import Any
 
 import pytest
 
 from psp.core.errors import ConfigError
-from psp.evaluation.development import DevelopmentFiles
 from psp.training.process_group import ProcessGroup
-from psp.training.transformer import TransformerTraining
 from psp.training.transformer.settings import check_shared
-from tests.training.transformer.conftest import PAIRS, SETTINGS, read_json, train, write_pairs
-
-
-@pytest.fixture(scope="module")
-def exact(base: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """The tiny base without dropout, which each process draws for itself."""
-    folder = tmp_path_factory.mktemp("exact") / "base"
-    folder.mkdir()
-    for path in base.iterdir():
-        (folder / path.name).write_bytes(path.read_bytes())
-    config = read_json(folder / "config.json") | {"hidden_dropout_prob": 0.0, "attention_probs_dropout_prob": 0.0}
-    (folder / "config.json").write_text(json.dumps(config))
-    return folder
-
-
-def training(folder: Path, base: Path, processes: int, pairs: int = 240, **settings: Any) -> TransformerTraining:
-    folder.mkdir(parents=True, exist_ok=True)
-    return TransformerTraining(
-        write_pairs(folder / "pairs.tsv", PAIRS[:pairs]),
-        str(base),
-        folder / "model",
-        folder / "train",
-        {**SETTINGS, "epochs": 2, **settings},
-        DevelopmentFiles(heldout=write_pairs(folder / "heldout.tsv", PAIRS[240:], mixed=True)),
-        threads=processes,
-        model_config={"languages": ["aa", "bb"], "recipe": "psp"},
-        identity={"code": "1"},
-        processes=processes,
-    )
+from tests.training.transformer.conftest import PAIRS, train
 
 
 def test_fewer_pairs_than_a_mini_batch_are_told(base: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
