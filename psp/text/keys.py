@@ -121,15 +121,11 @@ def normalised_key(text: str) -> str:
 
 def differ_at_the_start(text: str, other: str) -> bool:
     """Whether a look at their first letters tells that two texts have different keys; if not, they may still differ."""
-    one, another = text[:4], other[:4]
-    if one.isascii() and another.isascii():
-        if not (one.isalnum() and another.isalnum()):
-            one, another = one[:1], another[:1]
-        return one.isalnum() and another.isalnum() and one.lower() != another.lower()
+    one, another = text[:2], other[:2]
     if not (one[:1].isalnum() and another[:1].isalnum()) or one[0].casefold()[0] == another[0].casefold()[0]:
         return False
-    both = one[:2] + another[:2]
-    return _unlike_themselves().isdisjoint(both) and max(both) < "\U00010000"
+    both = one + another
+    return both.isascii() or (_unlike_themselves().isdisjoint(both) and max(both) < "\U00010000")
 
 
 @functools.cache

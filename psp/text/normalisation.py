@@ -137,10 +137,13 @@ def _in_columns(
     """Change the tab-separated columns of lines that have a touched character or, with ``spaces``, superfluous ones."""
     points = np.frombuffer(block.encode("utf-32-le", "surrogatepass"), np.uint32)
     hits = touched[points]
-    if spaces and (any(pair in block for pair in ("  ", " \n", "\n ", " \t", "\t ")) or block.strip(" ") != block):
-        ends = (points == ord("\t")) | (points == ord("\n"))
-        before, after = np.append(True, ends[:-1] | (points[:-1] == ord(" "))), np.append(ends[1:], True)
-        hits |= (points == ord(" ")) & (before | after)
+    if spaces:
+        space = points == ord(" ")
+        edge = space | (points == ord("\t")) | (points == ord("\n"))  # what no single space may stand beside
+        hits[1:] |= space[1:] & edge[:-1]
+        hits[:-1] |= space[:-1] & edge[1:]
+        if len(points):
+            hits[[0, -1]] |= space[[0, -1]]
     places = np.flatnonzero(hits)
     if not len(places):
         return block

@@ -26,15 +26,12 @@ def repair(texts: list[str]) -> tuple[list[str], dict[int, frozenset[str]]]:
         The texts, and by the place of each that was repaired the kinds of its repairs: :data:`ENTITIES`, :data:`TAGS`.
     """
     joined = "\n".join(texts)
-    # Nearly all batches of most corpora end here.
-    if not ("&" in joined or "<" in joined or "{\\" in joined):
-        return texts, {}
-    repaired, kinds = list(texts), {}
-    for place, text in enumerate(texts):
-        if "&" in text or "<" in text or "{\\" in text:
-            repaired[place], needed = _repair(text)
-            if needed:
-                kinds[place] = needed
+    marks = [mark for mark in "&<{" if mark in joined]  # nearly all batches of most corpora have none
+    repaired, kinds = (list(texts) if marks else texts), {}
+    for place in sorted({place for mark in marks for place, text in enumerate(texts) if mark in text}):
+        repaired[place], needed = _repair(texts[place])
+        if needed:
+            kinds[place] = needed
     return repaired, kinds
 
 

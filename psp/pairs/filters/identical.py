@@ -53,6 +53,9 @@ class IdenticalFilter(Filter):
 def same(source: str, target: str) -> bool:
     """Whether two texts have the same normalised key."""
     # Nine pairs of ten end here, so keys are seldom made.
+    one, other = source[:3].lower(), target[:3].lower()
+    if one != other and one.isascii() and other.isascii() and one.isalnum() and other.isalnum():
+        return False
     if differ_at_the_start(source, target):
         return False
     return normalised_key(source) == normalised_key(target)
