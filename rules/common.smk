@@ -30,7 +30,7 @@ from psp.pairs import data_warnings
 from psp.pairs.filters import custom, section as filter_section
 from psp.pairs.filters.language import needs_lid
 from psp.report.settings import PARTS
-from psp.text.normalisation import name_of
+from psp.text.normalisation import name_of as name_of_normalisation
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer_kinds import those
 from psp.training import launch

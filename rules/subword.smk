@@ -3,7 +3,7 @@ def normalisation(wildcards):
     """Return the name of the rules that the sentencepiece model gets."""
     entry = model(wildcards)
     normalised = not re.fullmatch(TRANSLATORS, wildcards.model) and entry.normalisation
-    return normalised or name_of(visible=False, arabic=entry.folds_arabic)
+    return normalised or name_of_normalisation(visible=False, arabic=entry.folds_arabic)
 
 
 rule subword:

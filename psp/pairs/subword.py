@@ -43,6 +43,9 @@ log = logging.getLogger(__name__)
 # sentences has 1,867; a hundred words of a script with three bytes a letter stay under this.
 LONGEST_LINE = 16_384
 
+#: The file of a model's rules, in the folder where sentencepiece runs.
+RULES = "rules.tsv"
+
 _CHILD = """
 import io, json, signal, sys
 import sentencepiece
@@ -170,11 +173,10 @@ def train_subword(
     counts = {"sentences": 0, "skipped_long": 0}
     with tempfile.TemporaryDirectory() as folder:
         if normalisation != NFKC:
-            path = Path(folder) / "rules.tsv"
-            path.write_text(as_tsv(rules(normalisation)), "ascii")
-            settings["normalization_rule_tsv"] = str(path)
+            (Path(folder) / RULES).write_text(as_tsv(rules(normalisation)), "ascii")
+            settings["normalization_rule_tsv"] = RULES  # the model keeps this path, which must be the same every time
         rows = _sampled(mixed, math.ceil(sample / 2), corpus_languages, language_sampling)
-        serialised = _run_trainer(settings, _lines(rows, sample, counts, mixed), mixed)
+        serialised = _run_trainer(settings, _lines(rows, sample, counts, mixed), mixed, folder)
     if counts["skipped_long"]:
         log.warning("%d sentences longer than %d bytes were left out", counts["skipped_long"], LONGEST_LINE)
     processor = sentencepiece.SentencePieceProcessor(model_proto=serialised)
@@ -241,13 +243,14 @@ def _lines(rows: Iterable[tuple[str, str, str]], sample: int, counts: dict[str, 
         raise DataError("no sentences to train the subword model on; are the filters too strict?", mixed)
 
 
-def _run_trainer(settings: dict[str, Any], lines: Iterator[bytes], mixed: Path) -> bytes:
+def _run_trainer(settings: dict[str, Any], lines: Iterator[bytes], mixed: Path, folder: str) -> bytes:
     errors: list[str] = []
     process = subprocess.Popen(
         [sys.executable, "-c", _CHILD, json.dumps(settings)],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
+        cwd=folder,
     )
     assert process.stdin and process.stdout and process.stderr  # for mypy: all three are pipes
     listener = threading.Thread(target=_listen, args=(process.stderr, errors), daemon=True)

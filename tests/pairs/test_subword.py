@@ -69,6 +69,9 @@ def test_invisible_characters_are_left_out_by_the_model_itself(tmp_path):
     model, _ = train(mixed, tmp_path, vocab_size=40, normalisation="nmt_nfkc+visible")
     plain, odd = "the hyphen", "\ufeffthe\u200e hy\u00adphe\u200bn\ufe0f"
     tokenizer = SentencepieceTokenizer(tmp_path / "sp.model")
+    (tmp_path / "again").mkdir()
+    train(mixed, tmp_path / "again", vocab_size=40, normalisation="nmt_nfkc+visible")
+    assert (tmp_path / "again/sp.model").read_bytes() == (tmp_path / "sp.model").read_bytes()
     ids = [tokenizer.encode([odd]).ids.tolist(), tokenizer.encode([odd], fast=tokenizer.fast()).ids.tolist()]
     assert ids == [model.encode(plain)] * 2 == [model.encode(odd)] * 2
 
