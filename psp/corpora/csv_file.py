@@ -11,9 +11,9 @@ from psp.core.errors import DataError
 from psp.core.limits import limits
 from psp.core.settings import Setting, text
 from psp.corpora.archive import open_text
-from psp.corpora.base import CorpusKind, register
+from psp.corpora.base import register
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of
-from psp.corpora.table import TABLE_COLUMNS, columns_of
+from psp.corpora.table import TABLE_COLUMNS, Table
 from psp.text.lines import raw_lines
 
 #: Tried in this order, until the header has the columns.
@@ -21,7 +21,7 @@ DELIMITERS = (",", ";", "\t", "|")
 
 
 @register
-class Csv(CorpusKind):
+class Csv(Table):
     """Columns of a CSV file; ``names`` has the delimiter (empty: that of the header) before them."""
 
     kind = "csv"
@@ -41,7 +41,7 @@ class Csv(CorpusKind):
 
     @classmethod
     def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-        return item.get("delimiter", ""), *columns_of(item)
+        return item.get("delimiter", ""), *super().names(item, names)
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:

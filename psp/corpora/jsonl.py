@@ -9,13 +9,13 @@ from typing import Any, ClassVar
 
 from psp.core.settings import Setting, text
 from psp.corpora.archive import text_lines
-from psp.corpora.base import CorpusKind, register
+from psp.corpora.base import register
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of, undecodable
-from psp.corpora.table import TABLE_COLUMNS, columns_of
+from psp.corpora.table import TABLE_COLUMNS, Table
 
 
 @register
-class JsonLines(CorpusKind):
+class JsonLines(Table):
     """Fields of objects; ``names`` has those of source, target and, if there is one, score."""
 
     kind = "jsonl"
@@ -28,10 +28,6 @@ class JsonLines(CorpusKind):
         "columns": TABLE_COLUMNS,
     }
     called = "JSON lines, `jsonl`"
-
-    @classmethod
-    def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-        return columns_of(item)
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:

@@ -13,16 +13,16 @@ from typing import Any, ClassVar
 from psp.core.errors import DataError, from_extra
 from psp.core.limits import limits
 from psp.core.settings import Setting, text
-from psp.corpora.base import CorpusKind, register
+from psp.corpora.base import register
 from psp.corpora.rows import Row, row_of
-from psp.corpora.table import TABLE_COLUMNS, columns_of
+from psp.corpora.table import TABLE_COLUMNS, Table
 
 #: Rows read at a time.
 BATCH = 1000
 
 
 @register
-class Parquet(CorpusKind):
+class Parquet(Table):
     """Columns of a table; ``names`` has those of source, target and, if there is one, score."""
 
     kind = "parquet"
@@ -36,10 +36,6 @@ class Parquet(CorpusKind):
         "columns": TABLE_COLUMNS,
     }
     called = "a table, `parquet`"
-
-    @classmethod
-    def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-        return columns_of(item)
 
     @classmethod
     def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.core.settings import list_of
+from psp.corpora.base import CorpusKind
 
 #: The key of an item that names the columns of a table.
 TABLE_COLUMNS = list_of(
@@ -18,6 +19,9 @@ TABLE_COLUMNS = list_of(
 )
 
 
-def columns_of(item: Mapping[str, Any]) -> tuple[str, ...]:
-    """The columns of a table by its item."""
-    return tuple(item.get("columns", ("source", "target")))
+class Table(CorpusKind):
+    """A kind whose ``names`` are the columns of source, target and, if there is one, score."""
+
+    @classmethod
+    def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
+        return tuple(item.get("columns", ("source", "target")))
