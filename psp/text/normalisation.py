@@ -85,7 +85,7 @@ class Normaliser:
     """
 
     def __init__(self, name: str) -> None:
-        first, *more = name.split("+")
+        first, *more = str(name).split("+")  # somebody's config.json may hold anything
         if first != NFKC or not {VISIBLE, ARABIC}.issuperset(more):
             raise DataError(f"normalisation is {name!r}, which this psp does not know; install the psp that wrote it")
         self.name, self._visible, self._arabic = name, VISIBLE in more, ARABIC in more

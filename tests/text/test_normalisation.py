@@ -104,7 +104,7 @@ def test_with_and_without_vowel_marks_are_one(readers):
 
 
 def test_an_unknown_normalisation_is_named():
-    for name in ("", "nfd", "nmt_nfkc+bold"):
+    for name in ("", "nfd", "nmt_nfkc+bold", 5, ["nmt_nfkc"]):
         with pytest.raises(DataError, match="which this psp does not know"):
             Normaliser(name)
 
