@@ -13,7 +13,7 @@ from psp.core.settings import Setting, text
 from psp.corpora.archive import open_text
 from psp.corpora.base import register
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of
-from psp.corpora.table import TABLE_COLUMNS, Table
+from psp.corpora.table import TABLE_COLUMNS, TableKind
 from psp.text.lines import raw_lines
 
 #: Tried in this order, until the header has the columns.
@@ -21,7 +21,7 @@ DELIMITERS = (",", ";", "\t", "|")
 
 
 @register
-class Csv(Table):
+class Csv(TableKind):
     """Columns of a CSV file; ``names`` has the delimiter (empty: that of the header) before them."""
 
     kind = "csv"

@@ -11,11 +11,11 @@ from psp.core.settings import Setting, text
 from psp.corpora.archive import text_lines
 from psp.corpora.base import register
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of, undecodable
-from psp.corpora.table import TABLE_COLUMNS, Table
+from psp.corpora.table import TABLE_COLUMNS, TableKind
 
 
 @register
-class JsonLines(Table):
+class JsonLines(TableKind):
     """Fields of objects; ``names`` has those of source, target and, if there is one, score."""
 
     kind = "jsonl"

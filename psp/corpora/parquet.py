@@ -15,14 +15,14 @@ from psp.core.limits import limits
 from psp.core.settings import Setting, text
 from psp.corpora.base import register
 from psp.corpora.rows import Row, row_of
-from psp.corpora.table import TABLE_COLUMNS, Table
+from psp.corpora.table import TABLE_COLUMNS, TableKind
 
 #: Rows read at a time.
 BATCH = 1000
 
 
 @register
-class Parquet(Table):
+class Parquet(TableKind):
     """Columns of a table; ``names`` has those of source, target and, if there is one, score."""
 
     kind = "parquet"

@@ -19,7 +19,7 @@ TABLE_COLUMNS = list_of(
 )
 
 
-class Table(CorpusKind):
+class TableKind(CorpusKind):
     """A kind whose ``names`` are the columns of source, target and, if there is one, score."""
 
     @classmethod
