@@ -6,7 +6,6 @@ The tests around this file run the same paths with torch on the CPU. These need 
 from __future__ import annotations
 
 import warnings
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -29,10 +28,10 @@ from psp.training.optimiser import DeferredAdam, DenseAdam
 from tests.training.conftest import Made, corpus, make, translated, write_heldout
 from tests.training.losses.reference import divergence_loss, infonce_loss
 from tests.training.negatives.test_nearest import KINDS, check, nothing, some, vectors
-from tests.training.test_launch import Job
+from tests.training.test_launch import SETTINGS as PLAIN
+from tests.training.test_launch import training as small_training
 from tests.training.test_loop import run
 from tests.training.transformer import conftest as transformer
-from tests.training.transformer.test_processes import training
 from tests.training.translator import conftest as translator
 
 if not torch.cuda.is_available():
@@ -201,17 +200,17 @@ def test_mixed_precision_learns_as_well(tmp_path: Path, made: Made) -> None:
 
 def test_an_lstm_trains_there(tmp_path: Path, made: Made) -> None:
     for device in ("cpu", "cuda"):
-        job = Job(tmp_path / device, made, processes=1, settings={"device": device, "epochs": 6})
-        job.folder.mkdir()
-        replace(job.training(), encoder={"kind": "blstm", "width": 32, "scramble": 0.2}).run()
+        settings = {**PLAIN, "device": device, "epochs": 6}
+        encoder = {"kind": "blstm", "width": 32, "scramble": 0.2}
+        small_training(tmp_path / device, made, settings=settings, encoder=encoder).run()
     found = [error(tmp_path / device / "model", made) for device in ("cpu", "cuda")]
     assert found[0] < 60 and abs(found[0] - found[1]) <= 8
 
 
 @pytest.mark.parametrize("precision", ["float32", "mixed"])
 def test_a_process_for_the_gpu_started_by_torchrun_trains(tmp_path: Path, made: Made, precision: str) -> None:
-    job = Job(tmp_path, made, processes=1, settings={"device": "auto", "precision": precision}, changes={"gpus": 1})
-    train_in_processes(job.training())
+    settings = {**PLAIN, "device": "auto", "precision": precision}
+    train_in_processes(small_training(tmp_path, made, settings=settings, gpus=1))
     assert error(tmp_path / "model", made) < 25
     assert read_json(tmp_path / "train/train.json")["device"] == "cuda"
 
@@ -247,11 +246,3 @@ def test_a_transformer_trains_there(tmp_path: Path, settings: dict[str, Any]) ->
         report = transformer.train(tmp_path / device, base, **{"device": device, "epochs": 2, **settings})
         losses.append(report["loss"])
     assert losses[0] < 2 and abs(losses[1] - losses[0]) < 0.2 * losses[0]
-
-
-def test_a_process_for_the_gpu_started_by_torchrun_trains_a_transformer(tmp_path: Path) -> None:
-    pytest.importorskip("datasets")
-    base = transformer.make_base(tmp_path / "base")
-    report = train_in_processes(replace(training(tmp_path / "out", base, 1, device="auto"), gpus=1))
-    assert report["loss"] < 2
-    assert read_json(tmp_path / "out/train/train.json")["device"] == "cuda"

@@ -21,7 +21,6 @@ from psp.training.encoders.mean import MeanEncoder
 from psp.training.loop import Training
 from tests.training.conftest import CONFIG, Made, corpus, make, sentences, write_heldout
 from tests.training.test_launch import SETTINGS as PLAIN
-from tests.training.test_launch import Job as Launched
 from tests.training.training_process import Job, after_kill_9
 
 ROWS = [[1, 2, 0, 5, 6], [3, 7], [], [0, 0, 4, 4], [2, 6, 6]]
@@ -157,6 +156,3 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(
     assert job.run() == 0
     assert after_kill_9(job, tmp_path / "killed").results() == job.results()
     assert read_json(tmp_path / "killed/train/train.json")["best"]["error"] < 60  # % of 200 sentences
-    two = Launched(tmp_path / "two", made, processes=2, settings=settings, changes=changes)
-    assert (two.start().end(), two.status) == ("", 0)
-    assert load_model(tmp_path / "two/model").dim == 12
