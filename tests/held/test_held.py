@@ -15,7 +15,7 @@ import pytest
 from psp.cli.main import main
 from psp.core.files import read_json
 from psp.models.scores import compared_metrics
-from tests.held import make
+from tests.held import make, resolved
 
 EXPECTED = json.loads(make.EXPECTED.read_text("utf-8"))
 
@@ -68,3 +68,16 @@ def test_results_of_before_each_set_was_a_task_are_read(capsys, tmp_path):
     assert f"{pearson['pearson']:.1f} [{low:.1f}, {high:.1f}]" in shown and "untrained - demo" in shown
     main(["report", str(folder), "--out", str(tmp_path / "page.html")])
     assert f"{pearson['pearson']:.1f} [{low:.1f}, {high:.1f}]" in (tmp_path / "page.html").read_text("utf-8")
+
+
+def test_every_model_of_every_config_is_resolved_as_before():
+    held = resolved.unpacked(json.loads(resolved.FIXTURE.read_text("utf-8")))
+    found = resolved.models()
+    assert set(held) - set(found) == set(), "a model went"
+    for name, before in held.items():
+        now = found[name]
+        assert {key: now[key] for key in before if key in now} == {key: before[key] for key in before if key in now}
+        for key in set(before) - set(now):
+            assert key in resolved.GONE, f"{name} has no {key} any more, and tests/held/resolved.py does not say why"
+            constant = resolved.GONE[key]
+            assert isinstance(constant, resolved.Removed) or before[key] == constant, (name, key)
