@@ -1,5 +1,7 @@
 """Make the fixtures of test_held.py anew: ``python -m tests.held.make``. Only where a change of bytes is meant.
 
+With a folder as argument, only train each kind of model, and write there what its files hold, for compare.py.
+
 pairs.tsv are generated sentences (psp's phrasebook); each model is trained on them as the test trains it again.
 """
 
@@ -8,6 +10,7 @@ from __future__ import annotations
 import hashlib
 import json
 import shutil
+import sys
 import zipfile
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -21,16 +24,16 @@ PIECES = FIXTURES / "sentencepiece.model"
 EXPECTED = FIXTURES / "expected.json"
 _CPUINFO = Path("/proc/cpuinfo")
 
-_STATIC = ("--set", "dim=8", "epochs=2", "batch_size=32", "megabatch=2")
-_LSTM = ("--lstm", "width=6", "--set", "dim=8", "epochs=1", "batch_size=32")
-#: Options of ``psp train`` for each kind of model.
-TRAINED: dict[str, tuple[str, ...]] = {
-    "subword": ("--sentencepiece", str(PIECES), *_STATIC, "ignore_spaces=false"),
-    "subword-margin": ("--sentencepiece", str(PIECES), *_STATIC, "ignore_spaces=false", "objective=margin"),
-    "word": ("--encoder", "word", "--collect", "size=300", *_STATIC),
-    "trigram": ("--encoder", "trigram", "--collect", "size=400", *_STATIC),
-    "lstm": ("--encoder", "lstm", "--collect", "size=100", *_LSTM),
-    "blstm": ("--encoder", "blstm", "--sentencepiece", str(PIECES), *_LSTM),
+_STATIC: dict[str, Any] = {"dim": 8, "epochs": 2, "batch_size": 32, "megabatch": 2}
+_SHORT: dict[str, Any] = {"dim": 8, "epochs": 1, "batch_size": 32}
+#: Each kind's vocabulary (the size of one that is collected, or the subwords' file), encoder and settings.
+TRAINED: dict[str, tuple[int | Path, dict[str, Any] | None, dict[str, Any]]] = {
+    "subword": (PIECES, None, {**_STATIC, "ignore_spaces": False}),
+    "subword-margin": (PIECES, None, {**_STATIC, "ignore_spaces": False, "objective": "margin"}),
+    "word": (300, None, _STATIC),
+    "trigram": (400, None, {**_STATIC, "init_spelling": 0}),
+    "lstm": (100, {"kind": "lstm", "width": 6}, _SHORT),
+    "blstm": (PIECES, {"kind": "blstm", "width": 6}, _SHORT),
 }
 #: Figures of config/sample.yaml's fr-small, on real text, to some tenths: processors round otherwise. They were 65.4,
 #: 73.1 and 16.3 before the language filter asked py3langid, and still are with `identifier: lid176`: it takes about 30
@@ -42,10 +45,21 @@ TEXTS = ["the red car is near the house", "la voiture rouge est près de la mais
 
 
 def train(kind: str, folder: Path) -> Path:
-    """Train a kind of model as ``psp train`` does; its folder."""
-    from psp.cli.main import main
+    """Train a kind of model on :data:`PAIRS`; its folder."""
+    from psp.pairs.vocabulary import build_vocabulary
+    from psp.training.loop import Training
 
-    main(["train", str(PAIRS), *TRAINED[kind], "--out", str(folder), "--threads", "1", "--languages", "en,fr"])
+    vocabulary, encoder, settings = TRAINED[kind]
+    beside = folder.with_name(f"{folder.name}-train")
+    if isinstance(vocabulary, int):
+        beside.mkdir(parents=True)
+        file, units = beside / "vocabulary.txt", "trigram" if kind == "trigram" else "word"
+        build_vocabulary(PAIRS, file, kind=units, size=vocabulary, report=beside / "vocabulary.json", own=True)
+        vocabulary = file
+    config = {"languages": ["en", "fr"], "lower_case": False, "segment": {}}
+    Training(
+        PAIRS, vocabulary, folder, beside, settings, None, threads=1, model_config=config, encoder=encoder, warn_pairs=0
+    ).run()
     return folder
 
 
@@ -89,6 +103,16 @@ def _pairs() -> None:
 
 
 def main() -> None:
+    if sys.argv[1:]:
+        out = Path(sys.argv[1])
+        found = {kind: digests(train(kind, out / kind)) for kind in TRAINED}
+        (out / "kinds.json").write_text(json.dumps(found, indent=1) + "\n")
+    else:
+        anew()
+
+
+def anew() -> None:
+    """Make all fixtures."""
     import sentencepiece
 
     from psp.cli.main import main as psp

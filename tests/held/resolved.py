@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 ROOT = Path(__file__).parents[2]
-FIXTURE = Path(__file__).with_name("fixtures") / "resolved.json"
+FIXTURE = Path(__file__).with_suffix(".json")
 #: The files, each on top of those that it is used with; config/config.yaml is below them all.
 LAYERS = {
     "config": "",

@@ -15,7 +15,7 @@ import pytest
 from psp.cli.main import main
 from psp.core.files import read_json
 from psp.models.scores import compared_metrics
-from tests.held import make, resolved
+from tests.held import make, resolved, stages
 
 EXPECTED = json.loads(make.EXPECTED.read_text("utf-8"))
 
@@ -36,6 +36,29 @@ def test_training_gives_the_same_model(kind, tmp_path):
     if make.processor() != EXPECTED["processor"]:  # sums are rounded otherwise: the text files alone are the same
         found.pop("model.safetensors"), expected["digests"].pop("model.safetensors")
     assert found == expected["digests"]
+
+
+@pytest.mark.parametrize(
+    ("sample", "recipe"),
+    [
+        ("demo", "psp"),
+        pytest.param("demo", "paper", marks=pytest.mark.slow),
+        pytest.param("real", "psp", marks=pytest.mark.slow),
+        pytest.param("real", "paper", marks=pytest.mark.slow),
+    ],
+)
+def test_every_stage_makes_what_it_made(sample, recipe, tmp_path):
+    if sample == "real" and stages.data() is None:
+        pytest.skip("PSP_DATA is not set: the folder of real data")
+    found, body = stages.run(sample, recipe, tmp_path / "run"), json.loads(stages.EXPECTED.read_text("utf-8"))
+    expected = body[f"{sample} {recipe}"]
+    assert found["weights"]["model"] == found["weights"]["resumed"]
+    np.testing.assert_allclose(found.pop("vectors"), expected.pop("vectors"), atol=1e-3)
+    figures, before = found.pop("figures"), expected.pop("figures")
+    assert figures == pytest.approx(before, abs=0.3)
+    if make.processor() != body["processor"]:
+        found.pop("weights"), expected.pop("weights")
+    assert found == expected
 
 
 def test_the_figures_of_a_real_model():
