@@ -33,7 +33,6 @@ from psp.report.settings import PARTS
 from psp.text.normalisation import name_of as name_of_normalisation
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer_kinds import those
-from psp.training import launch
 from psp.training.teaching.settings import OF_VECTORS
 from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
 from psp.training.translator.settings import JOB as TRANSLATOR_JOB
@@ -417,3 +416,8 @@ def teach_mb(wildcards, input):
 def train_block(wildcards):
     """Return the block of a model's training."""
     return model(wildcards)[model(wildcards).of.block]
+
+
+def gpus(block):
+    """Return how many GPUs a job requests from a cluster: one if the block that trains names a GPU."""
+    return int(block["device"].startswith("cuda"))

@@ -106,9 +106,7 @@ rule sample:
     threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
     resources:
         mem_mb=mem_mb(train_mb),
-        gpu=setting("train", "gpus"),
-        nodes=setting("train", "nodes"),
-        tasks=setting("train", "nodes"),
+        gpu=lambda wildcards: gpus(model(wildcards)["train"]),
         runtime=runtime(720),
     params:
         training=sample_parameters,

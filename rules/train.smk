@@ -76,9 +76,7 @@ for _rule, (_files, _names) in TRAINED_BY.items():
             threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
             resources:
                 mem_mb=mem_mb(train_mb),
-                gpu=lambda wildcards: train_block(wildcards)["gpus"],
-                nodes=lambda wildcards: train_block(wildcards)["nodes"],
-                tasks=lambda wildcards: train_block(wildcards)["nodes"],
+                gpu=lambda wildcards: gpus(train_block(wildcards)),
                 runtime=runtime(2880),
             params:
                 training=lambda wildcards: parameters(model(wildcards)),

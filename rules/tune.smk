@@ -15,11 +15,8 @@ def point_code(wildcards):
 
 def point_mb(wildcards, input):
     """Estimate a point's memory, as for training; the search may include the dimension."""
-    return train_megabytes(
-        model(wildcards).most_rows,
-        point_settings(wildcards)["dim"],
-        launch.on_a_node(model(wildcards)["train"]),
-    )
+    rows, dim = model(wildcards).most_rows, point_settings(wildcards)["dim"]
+    return train_megabytes(rows, dim)
 
 
 rule tune_point:
@@ -35,9 +32,7 @@ rule tune_point:
     threads: lambda wildcards: model(wildcards).of.threads(model(wildcards))
     resources:
         mem_mb=mem_mb(point_mb),
-        gpu=setting("train", "gpus"),
-        nodes=setting("train", "nodes"),
-        tasks=setting("train", "nodes"),
+        gpu=lambda wildcards: gpus(model(wildcards)["train"]),
         runtime=runtime(720),
     params:
         training=lambda wildcards: {

@@ -25,5 +25,4 @@ with job(snakemake) as snakemake:
             train_dir=Path(snakemake.output.report).parent,
         ),
         sample_size(there, params.pairs, f"models.{wildcards.model}.{STUDIES[wildcards.study]}"),
-        snakemake.log[0],
     )

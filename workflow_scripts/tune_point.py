@@ -4,7 +4,6 @@ from pathlib import Path
 
 from psp.core.scripts import job
 from psp.pairs.store import Store
-from psp.training.launch import train_in_processes
 from psp.training.loop import Training
 
 with job(snakemake) as snakemake:
@@ -13,15 +12,12 @@ with job(snakemake) as snakemake:
     with Store(snakemake.input.store) as store:
         where = f"models.{snakemake.wildcards.model}.tune"
         params.tuning.check(params.training["train"], pairs=len(store), where=where)
-    train_in_processes(
-        Training.configured(
-            snakemake.input,
-            params.training,
-            params.job,
-            seed=params.seed,
-            code=params.code,
-            out_dir=None,
-            train_dir=Path(snakemake.output.report).parent,
-        ),
-        snakemake.log[0],
-    )
+    Training.configured(
+        snakemake.input,
+        params.training,
+        params.job,
+        seed=params.seed,
+        code=params.code,
+        out_dir=None,
+        train_dir=Path(snakemake.output.report).parent,
+    ).run()

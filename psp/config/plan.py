@@ -20,7 +20,6 @@ from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
 from psp.corpora import open_corpus
-from psp.training import launch
 from psp.training.objectives import find
 from psp.training.tune import Tuning
 
@@ -177,8 +176,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     # Weights, two moments and the best weights, in the checkpoints that are kept and in a new one.
     checkpoints = 4 * table * (settings["train"]["checkpoint"]["keep"] + 1)
     most = max(2.2 * text + 3 * table, stored + checkpoints)
-    processes = launch.on_a_node(settings["train"])
-    training, copies = train_mb(rows, dim, processes), f" in {processes} processes" if processes > 1 else ""
+    training = train_mb(rows, dim)
     lines += [
         "",
         *_of_translations(config, model, files),
@@ -194,7 +192,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         f"{(archives + stored + 2 * table) / GB:.1f} GB in the end",
         f"memory: {max(vocabulary.megabytes or 0, training) / 1000:.1f} GB for the largest job ("
         + (f"{vocabulary.step} {vocabulary.megabytes / 1000:.1f}, " if vocabulary.megabytes else "")
-        + f"training {training / 1000:.1f}{copies}, others 1)"
+        + f"training {training / 1000:.1f}, others 1)"
         + ("" if vocabulary.megabytes else f", if there are {model.most_rows - 1:,} {model.tokenizer.pieces_called}"),
         f"time on 2 cores, after the downloads: about {_time(sum(seconds.values()))} ("
         + ", ".join(f"{step} {_time(value)}" for step, value in seconds.items())

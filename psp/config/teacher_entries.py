@@ -10,7 +10,6 @@ from psp.config.corpus_entries import CorpusSpec
 from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.models.registry import known_languages
-from psp.training import launch
 from psp.training.teaching.settings import TeacherSettings
 
 
@@ -32,7 +31,7 @@ def resolve_teacher(
         ConfigError: there is text but no teacher; a teacher does not know the language of the text, or its languages
             are unknown; or settings contradict one another.
     """
-    where, block, train = f"models.{model}", settings["teacher"], settings["train"]
+    where, block = f"models.{model}", settings["teacher"]
     text = [part for part in parts if part.is_text]
     if block["encoder"] is None:
         if text:
@@ -53,7 +52,7 @@ def resolve_teacher(
             f"{place}: psp does not know the languages of {encoder}; write e.g. `languages: [{parts[0].languages[0]}]`"
         )
     taught = any(language in known for part in parts for language in part.languages)
-    if of_recipe and (not taught or launch.count(train) > 1):
+    if of_recipe and not taught:
         return {**block, "encoder": None}
     if stranger := next((part for part in text if part.languages[0] not in known), None):
         raise ConfigError(
@@ -68,10 +67,5 @@ def resolve_teacher(
         raise ConfigError(
             f"{place}.weight: {block['weight']:g}, but the model has no pairs for the rest of the loss; write `weight: "
             "1`"
-        )
-    if launch.count(train) > 1:
-        raise ConfigError(
-            f"{where}: training with a teacher is for a single process, but train.processes is {train['processes']} "
-            f"and train.gpus {train['gpus']}; write `train: {{processes: 1, gpus: 0}}`, or gpus: 1"
         )
     return {**block, "languages": list(known)}

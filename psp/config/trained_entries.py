@@ -30,7 +30,6 @@ from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.training import launch
 from psp.training.encoders import kinds as encoders
 from psp.training.encoders.kinds import block_of
 from psp.training.tune import Tuning, tunable
@@ -125,7 +124,10 @@ class Trained(EntryKind, TrainedKind):
         settings["teacher"] = resolve_teacher(config, name, settings, parts, of_recipe=of_recipe)
         if all(part.is_text for part in parts):
             settings["development"] = {**settings["development"], "heldout": 0}  # a sentence has no other side to find
-        launch.check(settings["train"], where=f"{where}.train")
+        if settings["train"]["precision"] == "mixed" and settings["train"]["device"] == "cpu":
+            raise ConfigError(
+                f"{where}.train: precision is mixed, which is for GPUs, but device is cpu; write `precision: float32`"
+            )
         systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
         model = ModelEntry(
             of=self,

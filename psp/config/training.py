@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from psp.config.model import ModelEntry, ModelKind
 from psp.core.settings import tracked
 from psp.models.files import SENTENCEPIECE
-from psp.training import launch
 from psp.training.objectives import find
 from psp.training.settings import SECTION
 
@@ -44,16 +43,15 @@ class TrainedKind(ModelKind):
 
     def beside(self, model: ModelEntry) -> dict[str, Any]:
         """How its job runs, which does not change the model."""
-        block = {key: model[self.block][key] for key in ("processes", "gpus", "nodes", "log_every")}
-        return block | {"threads": self.threads(model)}
+        return {"log_every": model[self.block]["log_every"], "threads": self.threads(model)}
 
     def code(self, model: ModelEntry) -> tuple[str, ...]:
         """The modules that train it, including those loaded by a name in the config."""
         return (self.trained_in,)
 
     def threads(self, model: ModelEntry) -> int:
-        """Threads of all processes of its job on one machine."""
-        return int(model[self.block]["threads"]) * launch.on_a_node(model[self.block])
+        """Threads of its job."""
+        return int(model[self.block]["threads"])
 
     @abstractmethod
     def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
@@ -102,17 +100,16 @@ class FromStore(TrainedKind):
 
     def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         parts = [of(part) for part, _ in model.combined] or [model]
-        processes = launch.on_a_node(model["train"])
-        return sum(train_mb(part.most_rows, largest(part, "dim"), processes) for part in parts)
+        return sum(train_mb(part.most_rows, largest(part, "dim")) for part in parts)
 
 
-def train_mb(vocab_size: int, dim: int, processes: int = 1) -> float:
+def train_mb(vocab_size: int, dim: int) -> float:
     """Estimate training's memory, in MB: weights, two moments, one copy being written, a gradient on a GPU; the rest.
 
     Measured at 50,000 x 1,024 and 12,800 pairs a mega-batch: 1,400 MB (benchmarks/memory.py), of which 610 are weights
-    and moments, 310 imports and 150 the mega-batch's vectors. Each of several processes has all of it.
+    and moments, 310 imports and 150 the mega-batch's vectors.
     """
-    return processes * (1200 + 5 * 4 * vocab_size * dim / 1e6)
+    return 1200 + 5 * 4 * vocab_size * dim / 1e6
 
 
 def largest(model: ModelEntry, key: str) -> Any:

@@ -19,8 +19,7 @@ from psp.core.errors import ConfigError
 from psp.core.settings import tracked
 from psp.evaluation import systems
 from psp.models.files import TRANSFORMER_NAMES
-from psp.training import launch
-from psp.training.transformer.settings import JOB, OF_ENCODER, SECTION, TUNABLE, TransformerSettings, check_shared
+from psp.training.transformer.settings import JOB, OF_ENCODER, SECTION, TUNABLE, TransformerSettings
 
 if TYPE_CHECKING:
     from psp.training.transformer import TransformerTraining
@@ -107,10 +106,7 @@ class TransformerEntry(Trained):
         return [*TUNABLE]
 
     def check_training(self, config: Written, model: ModelEntry, own_grid: bool) -> None:
-        where, block = f"models.{model.name}", model["transformer"]
-        launch.check(block, where=f"{where}.transformer")
-        distilled = model["teacher"]["encoder"] is not None
-        check_shared(block["batch_size"], launch.count(block), distilled, f"{where}.transformer")
+        where = f"models.{model.name}"
         for variant in model.variants.values():  # the schema knows their keys one by one
             try:
                 TransformerSettings.from_mapping({key: value for key, value in variant.train.items() if key not in JOB})
@@ -147,7 +143,7 @@ class TransformerEntry(Trained):
 
     def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         # Weights, gradient and two moments of a base of 125M parameters, and one mini-batch.
-        return 6000 * launch.on_a_node(model["transformer"])
+        return 6000
 
     def refusal(self, model: ModelEntry) -> str:
         return (

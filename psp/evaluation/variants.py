@@ -78,7 +78,7 @@ def gather(
                 "recipe": bodies[0]["recipe"],
                 "settings": {k: v for k, v in used.items() if k not in _NOT_COMPARED and v != base[k]},
                 "seeds": list(runs[name]),
-                "threads": [body["train"]["threads"] * body["train"]["processes"] for body in bodies],
+                "threads": [body["train"]["threads"] for body in bodies],
                 "figures": {key: summary([one[key] for one in by_seed]) for key in by_seed[0]},
                 "differences": {} if bodies is own else differences(own_metrics, own_drawn, scores, drawn[name]),
             }

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import logging
-import tempfile
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
@@ -28,7 +27,6 @@ from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import TeacherLoss
 from psp.training.objectives import find
 from psp.training.piece_vectors import encoder_of
-from psp.training.process_group import ProcessGroup
 from psp.training.sampling import language_sampling
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
@@ -58,8 +56,7 @@ class Training:
             train.json. Until then, checkpoints/.
         settings: see :class:`TrainSettings`.
         development: development data, which selects the best weights, or its files; None = keep the last ones.
-        threads: per process; where :func:`psp.training.launch.train_in_processes` starts several, of all together. The
-            same number gives the same bytes.
+        threads: the same number gives the same bytes.
         model_config: goes into config.json (languages, lower_case, segmenter...).
         candidates: how many pairs are further candidates in the retrieval of held-out pairs by the finished model.
         init_from: a model folder from which to copy the embeddings of pieces that both vocabularies have.
@@ -75,10 +72,8 @@ class Training:
             those of :class:`psp.training.lstm_settings.LstmSettings`); or several encoders that are trained together
             (:func:`psp.training.encoders.joint.joint_encoder`); None = the mean.
         teacher: a teacher's vectors of the store's sentences (:mod:`psp.training.teaching.targets`); None = there is
-            no teacher. Only for one process, and not for encoders that are trained together.
+            no teacher. Not for encoders that are trained together.
         teaching: how the model learns from it, the block ``teacher``.
-        processes, gpus, nodes: how many to train in, on the CPU or with a GPU each, and on how many machines
-            (:mod:`psp.training.launch`).
     """
 
     store: Path
@@ -101,14 +96,9 @@ class Training:
     encoder: Mapping[str, Any] | None = None
     teacher: Path | None = None
     teaching: TeacherSettings | Mapping[str, Any] | None = None
-    processes: int = 1
-    gpus: int = 0
-    nodes: int = 1
 
     def run(self) -> TrainReport:
         """Train in this process and write the model, or resume the training if that was stopped or killed.
-
-        Processes started by torchrun train together; process 0 writes the files.
 
         Returns:
             The content of train.json.
@@ -167,7 +157,7 @@ class Training:
             encoder=encoder,
             teacher=Path(teacher[0]) if teacher else None,
             teaching=params["teaching"],
-            **{key: job[key] for key in ("threads", "warn_pairs", "processes", "gpus", "nodes")},
+            **{key: job[key] for key in ("threads", "warn_pairs")},
             **folders,
         )
 
@@ -208,10 +198,6 @@ def _run(job: Training) -> TrainReport:
         if job.teacher is not None:
             source, objective, about = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
             taught = {"teacher": about}
-        if taught and ProcessGroup.wanted():
-            raise ConfigError("teacher: training with one is for a single process; write `processes: 1`")
-        group = stack.enter_context(ProcessGroup.joined(device))
-        first = group.rank == 0
         trained: Encoder
         if make_encoder is None:
             trained, optimiser = joint.joint_encoder(tokenizer, pairs, settings, own, device)
@@ -222,7 +208,7 @@ def _run(job: Training) -> TrainReport:
             if spacing is not None:
                 trained.spacing = spacing  # type: ignore[attr-defined]
             log.info("training on %s: %d pairs, %d pieces x %d", device, len(pairs), *table.shape)
-        if first and (warning := data_warnings.few(len(pairs), job.warn_pairs)):
+        if warning := data_warnings.few(len(pairs), job.warn_pairs):
             log.warning("%s", warning)
         evaluate = None if development is None else _evaluation(development, tokenizer, model_config)
         saved = Checkpoints(
@@ -231,7 +217,6 @@ def _run(job: Training) -> TrainReport:
                 # Neither more frequent rows of metrics.csv nor `device: cpu` instead of `auto` changes the model.
                 "settings": {k: v for k, v in settings.as_dict().items() if k not in ("log_every", "device")},
                 "threads": job.threads,
-                "processes": group.size,
                 "device": device.type,
                 "pairs": sha256(job.store),
                 "sentencepiece": pairs.vocabulary_sha256,
@@ -247,20 +232,15 @@ def _run(job: Training) -> TrainReport:
             },
             job.checkpoints,
         )
-        if first:
-            stack.enter_context(sole(train_dir))
-            if not job.replace:  # another process may have finished while this one waited
-                check_unfinished(out_dir, train_dir)
-        checkpoint = saved.latest() if first else None
-        if group.first(checkpoint is not None) and not first:
-            checkpoint = saved.latest()
-        # One process writes; the others' metrics are discarded.
-        folder = train_dir if first else Path(stack.enter_context(tempfile.TemporaryDirectory()))
+        stack.enter_context(sole(train_dir))
+        if not job.replace:  # another process may have finished while this one waited
+            check_unfinished(out_dir, train_dir)
+        checkpoint = saved.latest()
         resume = None if checkpoint is None else (checkpoint.state["records"], checkpoint.files(MetricsLog.FILES))
-        metrics = stack.enter_context(MetricsLog(folder, settings.log_every, resume))
+        metrics = stack.enter_context(MetricsLog(train_dir, settings.log_every, resume))
         sampling = language_sampling(pairs, settings.language_sampling)
         trainer = Trainer(
-            source, trained, optimiser, settings, evaluate, metrics, saved, group, folder, objective, sampling
+            source, trained, optimiser, settings, evaluate, metrics, saved, train_dir, objective, sampling
         )
         if checkpoint is not None:
             trainer.resume(checkpoint)
@@ -274,7 +254,6 @@ def _run(job: Training) -> TrainReport:
             **taught,
             "device": device.type,
             "threads": job.threads,
-            "processes": group.size,
             "vocabulary": len(tokenizer),
             "store_pairs": len(pairs),
             "steps": trainer.step,
@@ -288,17 +267,16 @@ def _run(job: Training) -> TrainReport:
             "best": trainer.best,
             "development": metrics.history,
         }
-        if first:
-            if isinstance(development, Development):
-                trained.load_state_dict(kept)
-                scorers = _scorers(trained, tokenizer, model_config)
-                final = development.final(*scorers, candidate_vectors(trained, read, job.candidates))
-                log.info("kept weights: score %.2f, standard error %.2f", final["score"], final["standard_error"])
-                report["final"] = final
-            if out_dir is not None:
-                trained.save(out_dir, kept, tokenizer, model_config)
-            write_json(train_dir / REPORT, report)
-            saved.clear()
+        if isinstance(development, Development):
+            trained.load_state_dict(kept)
+            scorers = _scorers(trained, tokenizer, model_config)
+            final = development.final(*scorers, candidate_vectors(trained, read, job.candidates))
+            log.info("kept weights: score %.2f, standard error %.2f", final["score"], final["standard_error"])
+            report["final"] = final
+        if out_dir is not None:
+            trained.save(out_dir, kept, tokenizer, model_config)
+        write_json(train_dir / REPORT, report)
+        saved.clear()
     return cast("TrainReport", report)
 
 

@@ -19,7 +19,6 @@ from psp.evaluation.seeds import summary
 from psp.pairs.samples import first_pairs, sample_size
 from psp.text.tokenizer_kinds import kinds, studied
 from psp.training.encoders.kinds import with_settings
-from psp.training.launch import train_in_processes
 from psp.training.validated import validated
 
 if TYPE_CHECKING:
@@ -54,21 +53,20 @@ DECLARED: Mapping[str, Setting] = {
 }
 
 
-def train_sample(job: Training, pairs: int, log: Path | str | None = None) -> Mapping[str, Any]:
+def train_sample(job: Training, pairs: int) -> Mapping[str, Any]:
     """Train on the first pairs of a sample.
 
     Args:
         job: the training on the file of the whole sample.
         pairs: how many.
-        log: as for :func:`psp.training.launch.train_in_processes`.
 
     Raises:
         DataError: the sample has fewer pairs.
-        PspError: as for :func:`psp.training.launch.train_in_processes`.
+        PspError: as :meth:`psp.training.loop.Training.run`.
     """
     with folder_beside(job.train_dir / "pairs") as folder:
         first_pairs(job.store, folder / "pairs.tsv", pairs)
-        return train_in_processes(replace(job, store=folder / "pairs.tsv"), log)
+        return replace(job, store=folder / "pairs.tsv").run()
 
 
 def compare(

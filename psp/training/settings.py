@@ -9,7 +9,7 @@ from typing import Any
 from psp.core.settings import Section, Setting, boolean, integer, text
 from psp.training import objectives
 from psp.training import settings_base as field
-from psp.training.settings_base import NODES, CheckedSettings
+from psp.training.settings_base import CheckedSettings
 
 
 @dataclass(frozen=True)
@@ -292,22 +292,11 @@ JOB: Mapping[str, Setting] = {
         help="an encoder, named like a teacher (block `teacher`): training starts from its vectors of the pieces, each "
         "embedded by itself; null for none",
     ),
-    "processes": integer(
-        1,
-        at_least=1,
-        inert=True,
-        help="processes that train together on CPUs; on one machine, one process with more threads is faster",
-    ),
-    "gpus": integer(
-        0, at_least=0, inert=True, help="processes with one GPU each, requested from a cluster; 0 requests none"
-    ),
-    "nodes": NODES,
     "threads": integer(
         2,
         at_least=1,
         untracked=True,  # it can change the last bits of a model, which is no reason to train again
-        help="threads per process, independent of the number of cores, since another number can change the model; a "
-        "job requests this times its processes",
+        help="threads, independent of the number of cores, since another number can change the model",
     ),
     "tune": boolean(
         False,

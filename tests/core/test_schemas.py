@@ -454,16 +454,13 @@ def cases(block: str) -> list[tuple[str, Any]]:
     return found
 
 
-#: Keys of `train` that are no settings of train.json: its `processes`, `threads` and `initialised_from` tell of them,
+#: Keys of `train` that are no settings of train.json: its `threads` and `initialised_from` tell of them,
 #: or nothing does, since they change when a checkpoint is written, or which of the settings are taken.
 NO_SETTINGS = {
     "checkpoint",
-    "gpus",
     "init_encoder",
     "init_from",
     "init_vectors",
-    "nodes",
-    "processes",
     "threads",
     "tune",
 }

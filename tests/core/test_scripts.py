@@ -9,6 +9,12 @@ STORE = ".snakemake/storage/s3/bucket"
 FILES = [f"{STORE}/results/fr/model/config.json", f"{STORE}/results/downloads/sts/STS.zip"]
 
 
+@pytest.fixture(autouse=True)
+def elsewhere(tmp_path, monkeypatch):
+    """A folder without results: this one's may hold such files."""
+    monkeypatch.chdir(tmp_path)
+
+
 @pytest.mark.parametrize(
     ("value", "found"),
     [
@@ -31,8 +37,7 @@ def test_names_of_files_elsewhere_become_their_paths(value, found):
     assert local(value, FILES) == found
 
 
-def test_a_file_that_is_here_is_meant(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_file_that_is_here_is_meant(tmp_path):
     (tmp_path / "results/fr/model").mkdir(parents=True)
     assert local("results/fr/model", FILES) == "results/fr/model"
 

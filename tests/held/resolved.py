@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
+from unittest import mock
 
 ROOT = Path(__file__).parents[2]
 FIXTURE = Path(__file__).with_suffix(".json")
@@ -40,7 +41,11 @@ class Removed(str):
 
 
 #: Keys that went, with the value that all models had and the code has now, or why there is none.
-GONE: dict[str, Any] = {}
+GONE: dict[str, Any] = {
+    **{f"{block}.{key}": value for block in ("train", "transformer") for key, value in (("processes", 1), ("gpus", 0))},
+    "train.nodes": 1,
+    "transformer.nodes": 1,
+}
 #: In place of a key that a model has not.
 ABSENT = "(absent)"
 
@@ -97,13 +102,13 @@ def models() -> dict[str, dict[str, Any]]:
     from psp.config.config import Config
     from psp.config.config_file import read_yaml
 
-    os.environ["PSP_DATA"] = "/psp-data"
     found = {}
-    for name, below in LAYERS.items():
-        files = [ROOT / f"config/{file}.yaml" for file in ("config", *below.split(), name)]
-        config = Config.load(dict.fromkeys(files))
-        for model in read_yaml(files[-1]).get("models", {}):
-            found[f"{name}: {model}"] = described(config.model(model))
+    with mock.patch.dict(os.environ, PSP_DATA="/psp-data"):
+        for name, below in LAYERS.items():
+            files = [ROOT / f"config/{file}.yaml" for file in ("config", *below.split(), name)]
+            config = Config.load(dict.fromkeys(files))
+            for model in read_yaml(files[-1]).get("models", {}):
+                found[f"{name}: {model}"] = described(config.model(model))
     return found
 
 

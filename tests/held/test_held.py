@@ -12,8 +12,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psp.cli.main import main
-from psp.core.files import read_json
 from psp.models.scores import compared_metrics
 from tests.held import make, resolved, stages
 
@@ -69,28 +67,6 @@ def test_the_figures_of_a_real_model():
     names = {"sts": "sts", "stsb": "stsb/test", "tatoeba": "tatoeba/fra-eng"}
     for name, value in make.FR_SMALL.items():
         assert abs(figures[names[name]] - value) <= 0.3, (name, figures[names[name]], value)
-
-
-def test_results_of_before_each_set_was_a_task_are_read(capsys, tmp_path):
-    """Evaluations of format 1, as a run wrote them: compared, shown and put on a page, with every value."""
-    folder = make.FIXTURES / "results"
-    evaluation, compared = (read_json(folder / f"{name}.json") for name in ("eval", "compare"))
-    figures = compared_metrics(evaluation)
-    assert figures == compared_metrics(compared["systems"]["trained"])
-    assert figures["files/phrasebook"] == evaluation["files"]["phrasebook"]["pearson"]
-    assert figures["tatoeba/fra-eng"] == evaluation["tatoeba"]["fra"]["fra-eng"]["error"]
-    for system, lost in compared["differences"].items():
-        theirs = compared_metrics(compared["systems"][system])
-        assert theirs.keys() == figures.keys() == lost.keys()
-        for name, found in lost.items():
-            assert abs(found["difference"] - (theirs[name] - figures[name])) < 1e-3
-    main(["show", str(folder)])
-    shown = capsys.readouterr().out
-    pearson = evaluation["files"]["phrasebook"]
-    low, high = pearson["pearson_interval"]
-    assert f"{pearson['pearson']:.1f} [{low:.1f}, {high:.1f}]" in shown and "untrained - demo" in shown
-    main(["report", str(folder), "--out", str(tmp_path / "page.html")])
-    assert f"{pearson['pearson']:.1f} [{low:.1f}, {high:.1f}]" in (tmp_path / "page.html").read_text("utf-8")
 
 
 def test_every_model_of_every_config_is_resolved_as_before():

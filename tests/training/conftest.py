@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
@@ -14,6 +14,12 @@ from psp.pairs.encoded_pairs import Pairs
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.text.encoded import Encoded
+
+#: Settings at which a training of small made text takes a second.
+QUICK: dict[str, Any] = {
+    "epochs": 14, "batch_size": 16, "megabatch": 4, "anneal": 5, "dim": 32, "learning_rate": 0.02, "log_every": 10,
+    "dropout": 0.1,
+}  # fmt: skip
 
 
 @pytest.fixture(autouse=True)

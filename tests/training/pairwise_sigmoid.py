@@ -48,30 +48,14 @@ class PairwiseSigmoid(Objective):
         from psp.training.negatives.candidates import candidates
 
         count = len(batch.rows)
-        own = batch.share(count)
         found = candidates(batch.pairs, batch.rows, None, self.train["mask_equal"])
         masked = torch.from_numpy(found.masked).to(batch.device)
-        fixed = {name: value.detach() for name, value in parameters.items()}
-
-        def of(source: Tensor, target: Tensor, scale: Tensor, bias: Tensor) -> Tensor:
-            logits = scale.exp() * functional.normalize(source, dim=1) @ functional.normalize(target, dim=1).T + bias
-            signs = 2 * torch.eye(count, device=batch.device) - 1
-            terms = functional.softplus(-signs * logits).masked_fill(masked, 0.0)
-            return terms / count
 
         def loss(vectors: Tensor) -> Tensor:
-            source, target = vectors.chunk(2)
-            if batch.group.size == 1:
-                return of(source, target, **parameters).sum()
-            # The vectors' gradient is that of the whole loss; the parameters' is this process's share, added up later.
-            sides = []
-            for side in (source, target):
-                whole = torch.cat(batch.group.gather_tensors(side.detach()))
-                whole[own] = side
-                sides.append(whole)
-            by_vectors = of(*sides, **fixed).sum()
-            share = of(*(side.detach() for side in sides), **parameters)[own].sum()
-            return share + by_vectors - by_vectors.detach()
+            source, target = (functional.normalize(side, dim=1) for side in vectors.chunk(2))
+            logits = parameters["scale"].exp() * source @ target.T + parameters["bias"]
+            signs = 2 * torch.eye(count, device=batch.device) - 1
+            return functional.softplus(-signs * logits).masked_fill(masked, 0.0).sum() / count
 
         return PairComparison([batch.rows, batch.rows + len(batch.pairs)], loss, found.without_negative)
 

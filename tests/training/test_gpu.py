@@ -14,22 +14,19 @@ import pytest
 import torch
 from torch import Tensor
 
-from psp.core.files import read_json
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.model import load_model
 from psp.training.encoders.mean import MeanEncoder, normal_table
-from psp.training.launch import train_in_processes
+from psp.training.loop import Training
 from psp.training.losses.infonce import infonce_objective
 from psp.training.losses.margin import margin_objective
 from psp.training.losses.teacher import divergence_objective
 from psp.training.negatives.nearest import nearest
 from psp.training.optimiser import DeferredAdam, DenseAdam
-from tests.training.conftest import Made, corpus, make, translated, write_heldout
+from tests.training.conftest import QUICK, Made, corpus, make, translated, write_heldout
 from tests.training.losses.reference import divergence_loss, infonce_loss
 from tests.training.negatives.test_nearest import KINDS, check, nothing, some, vectors
-from tests.training.test_launch import SETTINGS as PLAIN
-from tests.training.test_launch import training as small_training
 from tests.training.test_loop import run
 from tests.training.transformer import conftest as transformer
 from tests.training.translator import conftest as translator
@@ -200,19 +197,16 @@ def test_mixed_precision_learns_as_well(tmp_path: Path, made: Made) -> None:
 
 def test_an_lstm_trains_there(tmp_path: Path, made: Made) -> None:
     for device in ("cpu", "cuda"):
-        settings = {**PLAIN, "device": device, "epochs": 6}
+        settings = {**QUICK, "device": device, "epochs": 6}
         encoder = {"kind": "blstm", "width": 32, "scramble": 0.2}
-        small_training(tmp_path / device, made, settings=settings, encoder=encoder).run()
+        out, beside = tmp_path / device / "model", tmp_path / device / "train"
+        config = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
+        Training(
+            made.store, made.sentencepiece, out, beside, settings, None, threads=1, model_config=config, warn_pairs=0,
+            encoder=encoder,
+        ).run()  # fmt: skip
     found = [error(tmp_path / device / "model", made) for device in ("cpu", "cuda")]
     assert found[0] < 60 and abs(found[0] - found[1]) <= 8
-
-
-@pytest.mark.parametrize("precision", ["float32", "mixed"])
-def test_a_process_for_the_gpu_started_by_torchrun_trains(tmp_path: Path, made: Made, precision: str) -> None:
-    settings = {**PLAIN, "device": "auto", "precision": precision}
-    train_in_processes(small_training(tmp_path, made, settings=settings, gpus=1))
-    assert error(tmp_path / "model", made) < 25
-    assert read_json(tmp_path / "train/train.json")["device"] == "cuda"
 
 
 def test_a_translator_trains_there(tmp_path: Path) -> None:

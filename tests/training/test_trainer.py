@@ -98,10 +98,10 @@ def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
 ) -> None:
     masks = []
 
-    def spied(vectors: Any, margin: float, scale: float, masked: Any, group: Any, extra: Any) -> Any:
+    def spied(vectors: Any, margin: float, scale: float, masked: Any, extra: Any) -> Any:
         assert extra is None
         masks.append(None if masked is None else masked.numpy().copy())
-        return infonce_objective(vectors, margin, scale, masked, group)
+        return infonce_objective(vectors, margin, scale, masked)
 
     monkeypatch.setattr("psp.training.losses.infonce.infonce_objective", spied)
     words = [[5], [6], [7], [8], [9], [10]]
@@ -162,9 +162,9 @@ def test_mined_candidates_are_the_hardest_of_the_mega_batch(tmp_path: Path, monk
 
     widths = []
 
-    def watched(vectors: Any, margin: float, scale: float, masked: Any, group: Any, extra: Any) -> Any:
+    def watched(vectors: Any, margin: float, scale: float, masked: Any, extra: Any) -> Any:
         widths.append((len(vectors), extra))
-        return infonce_objective(vectors, margin, scale, masked, group, extra=extra)
+        return infonce_objective(vectors, margin, scale, masked, extra=extra)
 
     monkeypatch.setattr("psp.training.negatives.candidates.candidates", spied)
     monkeypatch.setattr("psp.training.losses.infonce.infonce_objective", watched)

@@ -5,11 +5,7 @@ import re
 import shutil
 import subprocess
 
-import numpy as np
 import pytest
-
-from psp.core.files import read_json
-from psp.models.model import load_model
 
 pytestmark = [pytest.mark.slow, pytest.mark.slurm]
 
@@ -68,28 +64,3 @@ def test_the_demo_runs_through_the_slurm_profile(project, slurm):
     # Which of them depends on whether two jobs meet: on a fast machine each may have ended when the next is submitted.
     used = {nodes[job] for job in jobs if job in nodes}
     assert used and used <= set(known)
-
-
-def test_two_machines_train_what_one_does(finished, copy_of_finished, slurm):
-    """Both are this machine here, as two nodes of Slurm; so gloo is told to use its loopback interface."""
-    copy_of_finished.edit("tiny.yaml", "anneal: 4}", "anneal: 4, nodes: 2}")
-    assert copy_of_finished.planned("results/demo/eval.json") == set()  # no other model
-    copy_of_finished.environment["GLOO_SOCKET_IFNAME"] = "lo"
-    result = run(copy_of_finished, "--forcerun", "train", target="results/demo/train/train.json")
-    assert result.returncode == 0, result.stdout
-    before, after = (workflow.folder / "results/demo" for workflow in (finished, copy_of_finished))
-    report = read_json(after / "train/train.json")
-    assert (report["processes"], report["threads"]) == (2, 2)
-    (job,) = re.findall(r"SLURM jobid (\d+)", result.stdout)
-    told = subprocess.run(["scontrol", "show", "job", job], capture_output=True, text=True, check=True).stdout
-    assert "NumNodes=2 " in told and "NodeList=psp[1-2]" in told
-    weights = [load_model(folder / "model").weight for folder in (before, after)]
-    np.testing.assert_allclose(*weights, rtol=0, atol=2e-3)
-    assert not list((after / "train").glob("psp-train-*"))
-
-
-def test_machines_that_slurm_did_not_give_are_one_error(copy_of_finished):
-    copy_of_finished.edit("tiny.yaml", "anneal: 4}", "anneal: 4, nodes: 3}")
-    result = copy_of_finished.run("--forcerun", "train", "--", "results/demo/train/train.json", check=False)
-    assert result.returncode != 0
-    assert "train.nodes: 3, but this is no job of Slurm; run Snakemake with `--profile" in result.output

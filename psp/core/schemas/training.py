@@ -147,8 +147,7 @@ class TrainJson(TypedDict):
         dict[str, Any], "the settings, as in the block train or transformer of the config, and the seed"
     ]
     device: Device
-    threads: Annotated[Positive, "threads of each process; the same processes and threads give the same bytes"]
-    processes: Annotated[Positive, "number of training processes"]
+    threads: Annotated[Positive, "the same number gives the same bytes"]
     steps: Annotated[Positive, "total mini-batches"]
 
 

@@ -262,8 +262,8 @@ class _Job:
         text = text.lower() if self.lower_case else text
         if self.normaliser is None:
             return text, batch
-        text = self.normaliser.columns(text)
-        if not ("\n\t" in text or "\t\n" in text or "\t\t" in text or text.startswith("\t")):
+        text, emptied = self.normaliser.columns(text)
+        if not emptied:
             return text, batch
         lines = text.split("\n")[:-1]
         reasons = [None if all(line.split("\t")[:2]) else EMPTY for line in lines]

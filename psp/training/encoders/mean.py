@@ -23,7 +23,6 @@ from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
 from psp.training.hashing import mix, mixed
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser
-from psp.training.process_group import ProcessGroup
 from psp.training.spacing import Spacing
 
 BeforeRead = Callable[[Tensor, npt.NDArray[np.int64]], None]
@@ -33,7 +32,7 @@ def mean_encoder(table: Tensor, train: Mapping[str, Any]) -> tuple[MeanEncoder, 
     """Make the encoder of ``table`` with the settings ``train``, and the optimiser that is fast on its device."""
     encoder = MeanEncoder(table, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
     if table.device.type != "cpu":
-        encoder.dense_gradient = not ProcessGroup.wanted()
+        encoder.dense_gradient = True
         return encoder, DenseAdam(encoder.parameters(), lr=train["learning_rate"])
     optimiser = DeferredAdam(encoder.parameters(), lr=train["learning_rate"])
     encoder.before_read = optimiser.prepare

@@ -43,18 +43,15 @@ class Loss(torch.nn.Module, ABC):
         """As :meth:`Objective.of_equal_vectors`."""
 
     def forward(self, batch: MiniBatch, encode: Encode, lengths: Sequence[int] = ()) -> tuple[Tensor, int]:
-        """This process's share of a mini-batch's loss, and the number of sentences without a negative.
+        """A mini-batch's loss, and the number of sentences without a negative.
 
         With ``lengths`` (those of ``matryoshka``) the loss is the mean over the vectors and over their beginnings of
         these lengths.
         """
         compared = self.compare(batch)
-        shares = [batch.share(len(part)) for part in compared.texts]
-        starts = np.cumsum([0, *map(len, compared.texts)])
-        numbers = [np.arange(start + own.start, start + own.stop) for start, own in zip(starts, shares, strict=False)]
-        texts = [part[own] for part, own in zip(compared.texts, shares, strict=True)]
+        texts = np.concatenate(compared.texts)
         further = () if compared.further is None else (compared.further,)
-        vectors = encode(np.concatenate(texts), np.concatenate(numbers), *further)
+        vectors = encode(texts, np.arange(len(texts)), *further)
         if not lengths:
             return compared.loss(vectors), compared.without_negative
         parts = [vectors, *(vectors[:, :length].contiguous() for length in lengths)]

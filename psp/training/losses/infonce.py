@@ -11,7 +11,7 @@ from __future__ import annotations
 import contextlib
 import math
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any
 
 import numba
 import torch
@@ -21,7 +21,6 @@ from psp.core.jit import compiled, dot
 from psp.training.losses.margin import EPSILON
 from psp.training.losses.softmax import LARGEST, softmaxes
 from psp.training.negatives.nearest import reduced_precision
-from psp.training.process_group import ALONE, ProcessGroup
 
 
 def infonce_objective(
@@ -29,7 +28,6 @@ def infonce_objective(
     margin: float,
     scale: float,
     masked: Tensor | None = None,
-    group: ProcessGroup = ALONE,
     reduced: bool | None = None,
     extra: tuple[int, int] | None = None,
 ) -> Tensor:
@@ -40,22 +38,20 @@ def infonce_objective(
 
     Args:
         vectors: shape (2n, dim): n sources and their targets; or (2n + k + l, dim), with ``extra``: then the extra
-            negatives of the sources, and those of the targets. Where processes share a mini-batch, this one's.
+            negatives of the sources, and those of the targets.
         margin: taken off the cosine of a pair's own two sides.
         scale: cosines are multiplied by it; the inverse of the softmax's temperature.
-        masked: bool (n, n), of the whole mini-batch: true where source i and target j must not be each other's
+        masked: bool (n, n): true where source i and target j must not be each other's
             negatives; None: nowhere. The diagonal is ignored. With ``extra``, (n, n + k + l): the columns after n mask
             extra negatives of pair i.
-        group: the processes that share the mini-batch, which is theirs in the order of their ranks. Each computes the
-            whole matrix, and the gradient of its own vectors.
         reduced: compute the products in bfloat16, with sums in float32; None = on processors that multiply it, and on
             a GPU under autocast (``precision: mixed``).
-        extra: k and l, of this process; None = no process has any.
+        extra: k and l; None = there are none.
 
     Returns:
-        A scalar; of several processes, this one's share, and all shares add up to the loss.
+        A scalar.
     """
-    return _InfoNCE.apply(vectors, margin, scale, masked, group, _reduced(vectors, reduced), extra)
+    return _InfoNCE.apply(vectors, margin, scale, masked, _reduced(vectors, reduced), extra)
 
 
 def _reduced(vectors: Tensor, wanted: bool | None) -> bool:
@@ -77,18 +73,15 @@ class _InfoNCE(torch.autograd.Function):
         margin: float,
         scale: float,
         masked: Tensor | None,
-        group: ProcessGroup,
         reduced: bool,
         extra: tuple[int, int] | None,
     ) -> Tensor:
         units, lengths = _unit_rows(vectors.detach())
-        here = (len(units) - sum(extra or ())) // 2
-        alone = group.size == 1 and not sum(extra or ())
-        if alone and vectors.device.type == "cpu" and vectors.dtype == torch.float32 and _once(margin, scale):
+        pairs = (len(units) - sum(extra or ())) // 2
+        plain = vectors.device.type == "cpu" and vectors.dtype == torch.float32 and not sum(extra or ())
+        if plain and _once(margin, scale):
             return _InfoNCE._compiled(ctx, units, lengths, margin, scale, masked, reduced)
-        shares = [_Share.of(part, group) for part in units.split([here, here, *(extra or ())])]
-        source, target, own = shares[0].whole, shares[1].whole, shares[0].own
-        pairs = len(source)
+        source, target, *extras = units.split([pairs, pairs, *(extra or ())])
         with _products(reduced):
             logits = source @ target.T
             diagonal = logits.diagonal()
@@ -102,26 +95,26 @@ class _InfoNCE(torch.autograd.Function):
             by_source, by_target = logits.logsumexp(1), logits.logsumexp(0)
             # Each side's products with its extra negatives; their softmaxes have sums over both.
             wide: list[Tensor] = []
-            for anchors, more, total in zip((source, target), shares[2:], (by_source, by_target), strict=False):
-                wide.append((anchors @ more.whole.T).mul_(scale))
+            for anchors, more, total in zip((source, target), extras, (by_source, by_target), strict=False):
+                wide.append((anchors @ more.T).mul_(scale))
                 if masked is not None:
                     start = pairs + sum(part.shape[1] for part in wide[:-1])
-                    wide[-1].masked_fill_(masked[:, start : start + len(more.whole)], -torch.inf)
+                    wide[-1].masked_fill_(masked[:, start : start + len(more)], -torch.inf)
                 torch.logaddexp(total, wide[-1].logsumexp(1), out=total)
-            loss = (by_source[own] + by_target[own] - 2 * held[own]).sum() / (2 * pairs)
+            loss = (by_source + by_target - 2 * held).sum() / (2 * pairs)
             # The gradient with respect to the cosines: both softmaxes, less one for each on the diagonal.
             slope = (logits - by_source[:, None]).exp_()
             slope += logits.sub_(by_target).exp_()
             slope.diagonal().sub_(2)
             slope *= scale / (2 * pairs)
             gradient = torch.empty_like(units)
-            parts = list(gradient.split([here, here, *(extra or ())]))
-            _product(slope[own], target, parts[0], reduced)
-            _product(slope.T[own], source, parts[1], reduced)
-            for side, (logits, more, total) in enumerate(zip(wide, shares[2:], (by_source, by_target), strict=False)):
+            parts = list(gradient.split([pairs, pairs, *(extra or ())]))
+            _product(slope, target, parts[0], reduced)
+            _product(slope.T, source, parts[1], reduced)
+            for side, (logits, more, total) in enumerate(zip(wide, extras, (by_source, by_target), strict=False)):
                 slope = logits.sub_(total[:, None]).exp_().mul_(scale / (2 * pairs))
-                parts[side] += slope[own] @ more.whole
-                torch.mm(slope[:, more.own].T, shares[side].whole, out=parts[2 + side])
+                parts[side] += slope @ more
+                torch.mm(slope.T, (source, target)[side], out=parts[2 + side])
         ctx.gradient = _by_vectors(gradient, units, lengths)
         return loss
 
@@ -145,25 +138,12 @@ class _InfoNCE(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient: Tensor = ctx.gradient
-        return gradient if upstream == 1 else gradient * upstream, None, None, None, None, None, None
+        return gradient if upstream == 1 else gradient * upstream, None, None, None, None, None
 
 
 def _once(margin: float, scale: float) -> bool:
     """Whether one exponential serves both directions, without subtracting a maximum: none can underflow."""
     return scale * (2 + margin) < LARGEST
-
-
-class _Share(NamedTuple):
-    """The rows of all processes, in the order of their ranks, and where this one's are among them."""
-
-    whole: Tensor
-    own: slice
-
-    @staticmethod
-    def of(rows: Tensor, group: ProcessGroup) -> _Share:
-        parts = group.gather_tensors(rows)
-        first = sum(len(part) for part in parts[: group.rank])
-        return _Share(torch.cat(parts) if len(parts) > 1 else rows, slice(first, first + len(rows)))
 
 
 def _unit_rows(vectors: Tensor) -> tuple[Tensor, Tensor]:
@@ -230,7 +210,7 @@ def _product(left: Tensor, right: Tensor, out: Tensor, reduced: bool) -> None:
 def _products(reduced: bool) -> Iterator[None]:
     """Let float32 products be computed in bfloat16, with sums in float32.
 
-    For products that :func:`_product` leaves: on a GPU, small, of several processes, or with extra negatives.
+    For products that :func:`_product` leaves: on a GPU, small, or with extra negatives.
     """
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium" if reduced else "highest")

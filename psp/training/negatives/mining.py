@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
@@ -15,7 +16,6 @@ from psp.pairs.encoded_pairs import Pairs
 from psp.text.encoded import Encoded
 from psp.training.hashing import mixed
 from psp.training.negatives.nearest import CHUNK_ROWS, Nearest, nearest
-from psp.training.process_group import ALONE, ProcessGroup
 
 DRAWS = 20  # random draws before an anchor's candidates are listed
 
@@ -107,7 +107,6 @@ def mine_by_kind(
     mask_equal: bool,
     of_targets: bool = True,
     generator: np.random.Generator | None = None,
-    group: ProcessGroup = ALONE,
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
@@ -127,7 +126,6 @@ def mine_by_kind(
         of_targets: whether targets are anchors too; if not, their negatives are not searched for (random ones are drawn
             anyway). Those of sources are the same either way.
         generator: for random negatives.
-        group: the processes that share this mega-batch; each has all its vectors and gets all its negatives.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
     joined = Negatives(np.full(len(pairs), -1), np.full(len(pairs), -1))
@@ -150,7 +148,6 @@ def mine_by_kind(
                 excluded,
                 candidates,
                 of_targets=of_targets,
-                group=group,
                 reduced=reduced,
                 chunk_rows=chunk_rows,
             )
@@ -167,7 +164,6 @@ def mine(
     negatives: str,
     *,
     of_targets: bool = True,
-    group: ProcessGroup = ALONE,
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
 ) -> Negatives:
@@ -181,40 +177,26 @@ def mine(
             (paraphrase data, in the paper). ``same``: a source's is a source, a target's a target (ParaNMT-50M, section
             4, whose anchors are all sources).
         of_targets: as in :func:`mine_by_kind`.
-        group: as in :func:`mine_by_kind`: each process compares its share of the rows with all sentences.
         reduced, chunk_rows: as in :func:`psp.training.negatives.nearest.nearest`.
     """
     pairs = len(source)
-    rows = group.share(pairs)
     sides = {"source": source, "target": target}
     for vectors in sides.values():
         functional.normalize(vectors, dim=1, out=vectors)
     best = {side: Nearest.none(pairs) for side in sides}
     anchors = {"source": 0, "target": pairs} if of_targets else {"source": 0}
-    if rows.start < rows.stop:
-        how = {"places": excluded.places, "first": rows.start, "reduced": reduced, "chunk_rows": chunk_rows}
-        if negatives != "same":
-            of_rows, of_columns = nearest(sides["source"][rows], sides["target"], both=of_targets, **how)
-            best["source"].offer(rows, of_rows, shift=pairs)
-            best["target"].offer(slice(None), of_columns)
-        if negatives in ("any", "same"):
-            for side, shift in anchors.items():
-                hardest, _ = nearest(sides[side][rows], sides[side], both=False, **how)
-                best[side].offer(rows, hardest, shift=shift)
-    best = {side: _joined(hardest, group) for side, hardest in best.items()}
+    how: dict[str, Any] = {"places": excluded.places, "reduced": reduced, "chunk_rows": chunk_rows}
+    if negatives != "same":
+        of_rows, of_columns = nearest(sides["source"], sides["target"], both=of_targets, **how)
+        best["source"].offer(slice(None), of_rows, shift=pairs)
+        best["target"].offer(slice(None), of_columns)
+    if negatives in ("any", "same"):
+        for side, shift in anchors.items():
+            hardest, _ = nearest(sides[side], sides[side], both=False, **how)
+            best[side].offer(slice(None), hardest, shift=shift)
     for hardest in best.values():
         hardest.index[np.isneginf(hardest.value)] = -1
     return Negatives(best["source"].index, best["target"].index)
-
-
-def _joined(nearest_of_process: Nearest, group: ProcessGroup) -> Nearest:
-    """The nearest that any process found; ties go to the lowest rank, which has the first rows."""
-    joined = Nearest.none(len(nearest_of_process.value))
-    for value, index in zip(
-        group.gather(nearest_of_process.value), group.gather(nearest_of_process.index), strict=True
-    ):
-        joined.offer(slice(None), Nearest(value, index))
-    return joined
 
 
 def draw(excluded: Excluded, pairs: int, generator: np.random.Generator) -> Negatives:

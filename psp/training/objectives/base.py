@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from psp.pairs.encoded_pairs import Pairs
     from psp.text.encoded import Encoded
     from psp.training.negatives.mining import Negatives
-    from psp.training.process_group import ProcessGroup
 
 T = TypeVar("T", bound="type[Objective]")
 
@@ -36,7 +35,6 @@ class MiniBatch:
         rows: the numbers of its pairs, int64, shape (n,).
         negatives: mined for the mega-batch; None where the objective mines none.
         device: of the vectors.
-        group: the processes that share it.
         step: mini-batches before it, in the whole training.
     """
 
@@ -44,23 +42,16 @@ class MiniBatch:
     rows: npt.NDArray[np.int64]
     negatives: Negatives | None
     device: torch.device
-    group: ProcessGroup
     step: int = 0
-
-    def share(self, count: int) -> slice:
-        """The part of ``count`` things that falls to this process."""
-        return self.group.share(count)
 
 
 class PairComparison(NamedTuple):
     """The texts that a loss compares in one mini-batch.
 
     Attributes:
-        texts: parts, each the numbers of sentences of the mega-batch, int64, shape (k,). A process encodes its share
-            (:meth:`MiniBatch.share`) of each part.
-        loss: this process's share of the loss, a scalar, from the vectors of its shares of all parts, shape
-            (sum of k, dim). All shares add up to the loss.
-        without_negative: sentences that have no negative at all, and so no loss; in all processes together.
+        texts: parts, each the numbers of sentences of the mega-batch, int64, shape (k,).
+        loss: the loss, a scalar, from the vectors of all parts, shape (sum of k, dim).
+        without_negative: sentences that have no negative at all, and so no loss.
         further: sentences from outside the mega-batch, numbered after its own, from 2m on; None = none.
     """
 

@@ -46,13 +46,10 @@ class InfoNCE(Objective):
         rows, margin, scale = batch.rows, self.train["margin"], self.train["scale"]
         further = candidates(batch.pairs, rows, batch.negatives, self.train["mask_equal"])
         masked = torch.from_numpy(further.masked).to(batch.device) if further.masked.any() else None
-        extra = None
-        if batch.negatives is not None:
-            shares = [batch.share(len(part)) for part in (further.source, further.target)]
-            extra = (shares[0].stop - shares[0].start, shares[1].stop - shares[1].start)
+        extra = None if batch.negatives is None else (len(further.source), len(further.target))
 
         def loss(vectors: Tensor) -> Tensor:
-            return infonce_objective(vectors, margin, scale, masked, batch.group, extra=extra)
+            return infonce_objective(vectors, margin, scale, masked, extra=extra)
 
         return PairComparison(
             [rows, rows + len(batch.pairs), further.source, further.target], loss, further.without_negative

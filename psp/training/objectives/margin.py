@@ -48,8 +48,7 @@ class Margin(Objective):
         rows = batch.rows
         negatives = [side[rows] for side in (batch.negatives.source, batch.negatives.target)[: self._directions]]
         counts = [int((side >= 0).sum()) for side in negatives]
-        own = batch.share(len(rows))
-        valid = [torch.from_numpy(side[own] >= 0).to(batch.device) for side in negatives]
+        valid = [torch.from_numpy(side >= 0).to(batch.device) for side in negatives]
         return PairComparison(
             [rows, rows + len(batch.pairs), *(side.clip(min=0) for side in negatives)],
             lambda vectors: margin_objective(vectors, valid, self._margin, counts),

@@ -37,7 +37,7 @@ log = logging.getLogger(__name__)
 FORMAT, VERSION = "psp-checkpoint", 1
 STATE, SUMS = "state.json", "SHA256SUMS"
 #: Parts of a training run's identity that belong to the machine rather than to the request.
-CONDITIONS = ("threads", "processes", "device")
+CONDITIONS = ("threads", "device")
 _NAME = re.compile(r"step-(\d{9,})")
 
 
@@ -124,7 +124,7 @@ class Checkpoints:
         one, or starts again, with the same result.
 
         Raises:
-            DataError: it was made with other threads, processes or another device, and so with different rounding; or
+            DataError: it was made with other threads or another device, and so with different rounding; or
                 it cannot be read.
         """
         for folder in reversed(self._folders()):
@@ -319,17 +319,10 @@ class StopRequest:
 
     :meth:`listening` is a context manager; outside the main thread, where Python allows no signal handlers, it does
     nothing.
-
-    Args:
-        one_of_many: this process trains together with others. A second signal then means nothing new, because the
-            launcher, torchrun and a cluster each pass on the same one; to stop at once, signal the launcher. Nor does
-            one after training: torchrun ends the partners of a process that died, and they have yet to tell what they
-            saw.
     """
 
-    def __init__(self, one_of_many: bool = False) -> None:
+    def __init__(self) -> None:
         self.signal: int | None = None
-        self._one_of_many = one_of_many
         self._twice = False
 
     @contextlib.contextmanager
@@ -341,9 +334,8 @@ class StopRequest:
                     before[number] = signal.signal(number, self._received)
             yield self
         finally:
-            if not self._one_of_many:
-                for number, handler in before.items():
-                    signal.signal(number, handler)
+            for number, handler in before.items():
+                signal.signal(number, handler)
 
     def check(self) -> None:
         """Act on a second signal that was lost, since Python ignores exceptions during finalisation.
@@ -355,9 +347,6 @@ class StopRequest:
             raise KeyboardInterrupt
 
     def _received(self, number: int, frame: FrameType | None) -> None:
-        if self._one_of_many:
-            self.signal = number
-            return
         if self.signal is not None:
             self._twice = True
             raise KeyboardInterrupt

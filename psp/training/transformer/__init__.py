@@ -7,10 +7,8 @@ It reads text in its original case and unsegmented, as the base's tokenizer expe
 from __future__ import annotations
 
 import contextlib
-import datetime
 import importlib.util
 import logging
-import os
 import signal
 import time
 from collections.abc import Mapping
@@ -18,11 +16,11 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from psp.core.errors import ConfigError, PspError
+from psp.core.errors import PspError
 from psp.core.files import sha256, write_json
 from psp.evaluation.development import Development, DevelopmentFiles
 from psp.training.finished import REPORT, check_unfinished
-from psp.training.transformer.settings import TransformerSettings, check_shared
+from psp.training.transformer.settings import TransformerSettings
 
 if TYPE_CHECKING:
     from psp.core.schemas.training import TransformerReport
@@ -30,8 +28,6 @@ if TYPE_CHECKING:
 
 log = logging.getLogger(__name__)
 
-#: How long processes wait for process 0, which prepares the pairs and scores on the development set alone.
-PATIENCE = datetime.timedelta(hours=6)
 #: What the trainer imports, and names the extra for if it is missing.
 PACKAGES = ("sentence_transformers", "datasets", "accelerate", "torch")
 
@@ -50,8 +46,7 @@ class TransformerTraining:
         settings: see :class:`psp.training.transformer.settings.TransformerSettings`.
         development: scored before training and after each pass, or its files; the last weights are kept
             whatever the scores.
-        threads: torch's on the CPU, in each process; where several are started, of all together. The same number gives
-            the same bytes there.
+        threads: torch's on the CPU. The same number gives the same bytes there.
         seed: of the LSTM's first weights, of batches and of dropout.
         model_config: goes into config.json (languages, recipe...).
         identity: what else the result depends on; training does not resume from those of another run.
@@ -60,8 +55,6 @@ class TransformerTraining:
         teacher: the output of the rule ``teach`` for these pairs. Instead of ranking pairs, the model then learns, for
             both sides, the teacher's vector of the side that it knows (``distance``). If the teacher's dimension
             differs from the model's, vectors are compared through a matrix that is learnt and then dropped.
-        processes, gpus, nodes: how many to train in, on the CPU or with a GPU each, and on how many machines
-            (:mod:`psp.training.launch`).
     """
 
     pairs: Path
@@ -77,21 +70,15 @@ class TransformerTraining:
     identity: Mapping[str, str] = field(default_factory=dict)
     replace: bool = True
     teacher: Path | None = None
-    processes: int = 1
-    gpus: int = 0
-    nodes: int = 1
 
     def run(self) -> TransformerReport:
         """Train in this process and write the model, or resume the training if that was stopped or killed.
-
-        Processes started by torchrun share each mini-batch, with the negatives of all of it; process 0 writes the
-        files. A last mini-batch that is not full is left out there.
 
         Returns:
             The content of train.json: ``settings`` (with the seed), ``base``, ``pairs``, ``cut`` (texts longer than
             ``max_length``), ``steps``, ``loss``, ``development`` (``before`` and after each pass)...; and beside it
             ``resumed_at``, ``seconds`` and ``pairs_per_second``, of the training of this process, without what comes
-            before and after. The latter two are in timing.csv too. Processes other than 0 return nothing.
+            before and after. The latter two are in timing.csv too.
 
         Raises:
             ConfigError: a setting is not allowed, or requests a missing GPU.
@@ -116,7 +103,7 @@ class TransformerTraining:
             model_config={"languages": list(params["languages"]), "recipe": params["recipe"]},
             identity={"code": code},
             teacher=Path(inputs.teacher[0]) if inputs.teacher else None,
-            **{key: job[key] for key in ("threads", "processes", "gpus", "nodes")},
+            threads=job["threads"],
             **folders,
         )
 
@@ -131,7 +118,6 @@ def _run(job: TransformerTraining) -> TransformerReport:
 
     from psp.models.registry import hash_of_files
     from psp.models.transformer import quiet, save_transformer
-    from psp.training.process_group import ProcessGroup
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
     from psp.training.teaching.targets import DistillationTargets
     from psp.training.torch_state import choose_device, torch_state
@@ -141,17 +127,13 @@ def _run(job: TransformerTraining) -> TransformerReport:
 
     device = choose_device(settings.device, settings.BLOCK)
     folder = find_base(base)
-    check_shared(settings.batch_size, int(os.environ.get("WORLD_SIZE", "1")), teacher is not None, "transformer")
     development = job.development.load() if isinstance(job.development, DevelopmentFiles) else job.development
     with contextlib.ExitStack() as stack:
         stack.enter_context(quiet())
         stack.enter_context(torch_state(job.threads))
-        group = stack.enter_context(ProcessGroup.joined(device, PATIENCE))
-        first = group.rank == 0
-        if first:
-            stack.enter_context(sole(train_dir))
-        stop = stack.enter_context(StopRequest(one_of_many=group.size > 1).listening())
-        if not job.replace and first:
+        stack.enter_context(sole(train_dir))
+        stop = stack.enter_context(StopRequest().listening())
+        if not job.replace:
             check_unfinished(out_dir, train_dir)
         transformers.set_seed(job.seed)
         model = build(folder, settings, device.type)
@@ -168,38 +150,23 @@ def _run(job: TransformerTraining) -> TransformerReport:
                 "base": hash_of_files(folder),
                 "teacher": of_teacher,
                 "model": dict(job.model_config),
-                "processes": group.size,
                 "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
                 "development data": getattr(development, "sha256", ""),
                 **job.identity,
             },
         )
-        known: dict[str, Any] = {}
-        count = without_target = 0
-        if first:
-            count, without_target = write_dataset(pairs, train_dir / "pairs.arrow", targets)
-            known = checkpoints.prepare()
-            checkpoints.latest()  # unfinished ones are removed before anybody looks
-        group.first(True)  # the others wait
+        count, without_target = write_dataset(pairs, train_dir / "pairs.arrow", targets)
+        known: dict[str, Any] = checkpoints.prepare()
         dataset = read_dataset(train_dir / "pairs.arrow")
-        if group.size > 1 and len(dataset) < settings.batch_size:
-            raise ConfigError(
-                f"transformer.batch_size: {settings.batch_size}, but there are {len(dataset)} pairs; several processes "
-                "need at least one full mini-batch"
-            )
-        if first and not known:
+        if not known:
             cut = count_cut(dataset, model[0].tokenizer, settings.max_length)
             known = {"cut": cut, "before": development and _scores(trainer.score(model, settings, development))}
             checkpoints.keep(known)
         log.info("training %s on %s: %d pairs, %s pooling", base, device.type, len(dataset), settings.pooling)
         begun = time.perf_counter()
-        outcome = trainer.run(
-            model, dataset, settings, checkpoints, train_dir, development if first else None, stop, group, seed=job.seed
-        )
+        outcome = trainer.run(model, dataset, settings, checkpoints, train_dir, development, stop, seed=job.seed)
         if outcome["stopped"]:
             raise Stopped("stopped; the same command resumes from the last checkpoint", stop.signal or signal.SIGTERM)
-        if not first:
-            return cast("TransformerReport", {})
         seconds = round(time.perf_counter() - begun, 2)
         history = [{"step": row["step"], **_scores(row, "dev")} for row in outcome["history"] if "dev" in row]
         report: dict[str, Any] = {
@@ -209,7 +176,6 @@ def _run(job: TransformerTraining) -> TransformerReport:
             "settings": {**settings.as_dict(), "seed": job.seed},
             "device": device.type,
             "threads": job.threads,
-            "processes": group.size,
             "dim": int(model.get_embedding_dimension()),
             "pairs": count,
             **(

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from psp.core.errors import ConfigError
 from psp.core.settings import Section, choice, integer, text
 from psp.models.files import TRANSFORMER
 from psp.training import settings_base as field
-from psp.training.settings_base import NODES, CheckedSettings
+from psp.training.settings_base import CheckedSettings
 
 #: Poolings of sentence-transformers, and psp's own.
 LIBRARY_POOLINGS, LSTM_POOLINGS = ("mean", "cls", "max"), ("lstm", "bilstm")
@@ -99,7 +98,7 @@ class TransformerSettings(CheckedSettings):
         pattern="^(auto|cpu|cuda)$",
         noun="auto, cpu or cuda",
         inert=True,
-        help="auto uses GPUs if there are any",
+        help="auto uses a GPU if there is one",
     )
     log_every: int = field.integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv")
     checkpoint_steps: int | None = field.integer(
@@ -116,39 +115,11 @@ class TransformerSettings(CheckedSettings):
             raise self._wrong("dim", "an even number with bilstm pooling, half for each direction")
 
 
-def check_shared(batch_size: int, processes: int, distilled: bool, where: str) -> None:
-    """Make sure that processes can share a mini-batch.
-
-    Raises:
-        ConfigError: its pairs cannot be divided among them evenly, or there is a teacher.
-    """
-    if processes > 1 and distilled:
-        raise ConfigError(f"{where}: learning from a teacher is for one process; write `processes: 1` and `gpus: 0`")
-    if batch_size % processes:
-        raise ConfigError(
-            f"{where}.batch_size: {batch_size} pairs cannot be shared by {processes} processes; write a multiple of "
-            f"{processes}"
-        )
-
-
 #: Settings that a config has under ``encoder``, besides the base, since they define the model.
 OF_ENCODER = ("pooling", "dim")
 #: Settings of the job.
 JOB = {
-    "threads": integer(
-        2, at_least=1, inert=True, help="torch's threads in each process; another number can change the model"
-    ),
-    "processes": integer(
-        1, at_least=1, inert=True, help="processes on the CPU that share each mini-batch; for GPUs write `gpus`"
-    ),
-    "gpus": integer(
-        0,
-        at_least=0,
-        inert=True,
-        help="GPUs of one machine that share each mini-batch, one process each, requested from a cluster; 0: request "
-        "none, but use one if there is any",
-    ),
-    "nodes": NODES,
+    "threads": integer(2, at_least=1, inert=True, help="torch's threads; another number can change the model"),
 }
 #: The block in a config.
 SECTION = Section(

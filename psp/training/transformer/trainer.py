@@ -14,7 +14,6 @@ import logging
 import math
 import re
 import shutil
-import warnings
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
@@ -42,7 +41,6 @@ from psp.core.machine import in_bfloat16
 from psp.core.progress import Progress
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.training.process_group import ProcessGroup
 from psp.training.saving.checkpoint import StopRequest
 from psp.training.transformer.dataset import LABEL
 from psp.training.transformer.pieces import in_pieces
@@ -145,10 +143,8 @@ class _Follower(TrainerCallback):
         development: Development | None,
         stop: StopRequest,
         folder: Path,
-        group: ProcessGroup,
     ) -> None:
         self.settings, self.development, self.stop, self.folder = settings, development, stop, folder
-        self.group, self.first = group, group.rank == 0
         self.stopped = False
         self.progress: Progress | None = None
         self.trainer: Any = None
@@ -156,8 +152,6 @@ class _Follower(TrainerCallback):
         self.stack = contextlib.ExitStack()
 
     def on_train_begin(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        if not self.first:
-            return
         bar = Progress("training", "mini-batches", state.max_steps, state.global_step)
         self.progress = self.stack.enter_context(bar)
 
@@ -165,14 +159,13 @@ class _Follower(TrainerCallback):
         self.steps += 1
         if self.progress is not None:
             self.progress.add(1)
-        self.stopped = self.group.first(self.stop.signal is not None)  # the launcher tells process 0 alone
+        self.stopped = self.stop.signal is not None
         if self.stopped:
             control.should_save, control.should_training_stop = True, True
         return control
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        if self.first:
-            write_metrics(self.folder / "metrics.csv", state.log_history)
+        write_metrics(self.folder / "metrics.csv", state.log_history)
         if self.progress is not None and "loss" in (logs or {}):
             self.progress.add(0, loss=float(logs["loss"]))
 
@@ -183,9 +176,7 @@ class _Follower(TrainerCallback):
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
         # After the library has written all of it. A process that is killed before leaves a folder without this file.
-        self.group.first(True)  # each process writes its random state
-        if self.first:
-            (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
+        (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
 
 
 def run(
@@ -196,7 +187,6 @@ def run(
     train_dir: Path,
     development: Development | None,
     stop: StopRequest,
-    group: ProcessGroup,
     *,
     seed: int,
 ) -> dict[str, Any]:
@@ -210,7 +200,6 @@ def run(
         train_dir: where metrics.csv goes.
         development: scored after each pass, or None.
         stop: training ends after the mini-batch in which this hears a signal; a checkpoint is then there.
-        group: the processes that share each mini-batch.
         seed: of batches and dropout.
 
     Returns:
@@ -223,8 +212,6 @@ def run(
     directions = ("query_to_doc",) if settings.directions == "source" else ("query_to_doc", "doc_to_query")
     # For two directions a softmax each, averaged: the usual symmetric loss.
     how: dict[str, Any] = {"scale": settings.scale, "directions": directions, "partition_mode": "per_direction"}
-    if group.size > 1:
-        how["gather_across_devices"] = True  # negatives come from the whole mini-batch
     loss: Any
     targets = dataset[:1].get(LABEL)
     if targets is not None:
@@ -236,11 +223,6 @@ def run(
     else:
         loss = CachedMultipleNegativesRankingLoss(model, mini_batch_size=settings.cached, **how)
     cpu = model.device.type == "cpu"
-    # The library would give each process a mini-batch of its own; here they share one. What is left at the end cannot
-    # be divided evenly, and a process without a pair would leave the others waiting.
-    shared: dict[str, Any] = {"accelerator_config": {"split_batches": True}, "dataloader_drop_last": True}
-    if group.size > 1 and cpu:
-        shared["ddp_backend"] = "gloo"
     saving = settings.checkpoint_steps is not None
     arguments = SentenceTransformerTrainingArguments(
         output_dir=str(checkpoints.folder),
@@ -266,13 +248,12 @@ def run(
         report_to=[],
         disable_tqdm=True,
         push_to_hub=False,
-        **(shared if group.size > 1 else {}),
     )
-    if group.size == 1 and not cpu:
+    if not cpu:
         # With several visible GPUs the library would copy the model to each of them at every step.
         assert arguments.device.type == "cuda"
         arguments._n_gpu = 1
-    follower = _Follower(settings, development, stop, train_dir, group)
+    follower = _Follower(settings, development, stop, train_dir)
     trainer = _Trainer(model=model, args=arguments, train_dataset=dataset, loss=loss, callbacks=[follower])
     follower.trainer = trainer
     trainer.remove_callback(PrinterCallback)  # it prints
@@ -282,9 +263,7 @@ def run(
         if getattr(loss, "projection", None) is not None:
             loss.load_projection(str(last / PROJECTION))
     pieces = in_pieces(model[0]) if cpu else contextlib.nullcontext()
-    with follower.stack, pieces, warnings.catch_warnings():
-        if group.size > 1:  # of what sentence-transformers and accelerate call in torch, which is theirs to change
-            warnings.simplefilter("ignore", FutureWarning)
+    with follower.stack, pieces:
         result = trainer.train(resume_from_checkpoint=None if last is None else str(last))
     done = any("dev" in row and row["step"] == trainer.state.global_step for row in trainer.state.log_history)
     if development is not None and not done and not follower.stopped:  # killed after its last mini-batch

@@ -19,8 +19,7 @@ from psp.training.encoders.joint import JointEncoder
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.mean import MeanEncoder
 from psp.training.loop import Training
-from tests.training.conftest import CONFIG, Made, corpus, make, sentences, write_heldout
-from tests.training.test_launch import SETTINGS as PLAIN
+from tests.training.conftest import CONFIG, QUICK, Made, corpus, make, sentences, write_heldout
 from tests.training.training_process import Job, after_kill_9
 
 ROWS = [[1, 2, 0, 5, 6], [3, 7], [], [0, 0, 4, 4], [2, 6, 6]]
@@ -152,7 +151,7 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(
     }  # fmt: skip
     changes = {"store": made.store.with_name("joint.h5"), "tokenizer": vocabularies, "encoder": own}
     heldout = made.store.with_name("heldout.tsv")
-    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**PLAIN, **settings}, changes=changes)
+    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**QUICK, **settings}, changes=changes)
     assert job.run() == 0
     assert after_kill_9(job, tmp_path / "killed").results() == job.results()
     assert read_json(tmp_path / "killed/train/train.json")["best"]["error"] < 60  # % of 200 sentences

@@ -20,8 +20,7 @@ from psp.text.encoded import Encoded
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
 from psp.training.settings import TrainSettings
-from tests.training.conftest import Made, corpus, make, sentences, write_heldout
-from tests.training.test_launch import SETTINGS as PLAIN
+from tests.training.conftest import QUICK, Made, corpus, make, sentences, write_heldout
 from tests.training.training_process import Job, after_kill_9
 
 OWN = checked_encoder({"kind": "blstm", "width": 6, "scramble": 0.0})
@@ -202,7 +201,7 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(precision: str,
     own = {**SETTINGS["encoder"], "precision": precision}
     settings = {key: value for key, value in SETTINGS.items() if key != "encoder"}
     heldout = made.store.with_name("heldout.tsv")
-    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**PLAIN, **settings},
+    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**QUICK, **settings},
               changes={"encoder": own})  # fmt: skip
     assert job.run() == 0
     assert after_kill_9(job, tmp_path / "killed").results() == job.results()

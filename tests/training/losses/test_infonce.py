@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-import itertools
 import math
 from types import SimpleNamespace
 
-import numpy as np
 import pytest
 import torch
 from hypothesis import given
@@ -188,44 +186,3 @@ def test_on_a_gpu_products_are_reduced_for_mixed_precision_alone() -> None:
         assert _reduced(vectors, None) and not _reduced(vectors, False)
     finally:
         torch.set_autocast_enabled("cuda", False)
-
-
-class Shares:
-    """A group of processes as one of them sees it, with all their vectors at hand, each's in parts as it hands on."""
-
-    def __init__(self, rank: int, shares: list[list[Tensor]]) -> None:
-        self.rank, self.size, self._shares, self._calls = rank, len(shares), shares, 0
-
-    def gather_tensors(self, side: Tensor) -> list[Tensor]:
-        units = [torch.nn.functional.normalize(share[self._calls], dim=1) for share in self._shares]
-        self._calls += 1
-        torch.testing.assert_close(units[self.rank], side)
-        return units
-
-
-@pytest.mark.parametrize("extra", [None, (7, 2), (0, 3)], ids=str)
-def test_shares_of_processes_add_up(extra: tuple[int, int] | None) -> None:
-    sizes = [11, 11, *(extra or ())]
-    vectors = drawn(20, 6)[: sum(sizes)]
-    refused = refusals(11, 5) if extra is None else refusals_of_all(11, extra, 5)
-    whole = vectors.clone().requires_grad_()
-    loss = infonce_objective(whole, 0.3, 20.0, refused, reduced=False, extra=extra)
-    (gradient,) = torch.autograd.grad(loss, whole)
-    edges = [(0, 0), (4, 2), (4, 2), (11, 7)]  # one process has nothing
-    shares = []
-    for (a, c), (b, d) in itertools.pairwise(edges):
-        slices = [slice(a, b), slice(a, b), slice(c, d), slice(c, d)][: len(sizes)]
-        shares.append([part[rows] for part, rows in zip(vectors.split(sizes), slices, strict=True)])
-    losses, gradients = [], []
-    for rank, share in enumerate(shares):
-        lengths = [len(part) for part in share]
-        mine = torch.cat(share).requires_grad_()
-        own = infonce_objective(
-            mine, 0.3, 20.0, refused, Shares(rank, shares), reduced=False,  # type: ignore[arg-type]
-            extra=None if extra is None else (lengths[2], lengths[3]),
-        )  # fmt: skip
-        gradients.append(torch.autograd.grad(own, mine)[0].split(lengths))
-        losses.append(float(own.detach()))
-    assert sum(losses) == pytest.approx(float(loss.detach()))
-    together = torch.cat([torch.cat([one[part] for one in gradients]) for part in range(len(sizes))])
-    np.testing.assert_allclose(together, gradient, atol=1e-12)

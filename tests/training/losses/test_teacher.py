@@ -16,7 +16,6 @@ from psp.text.encoded import Encoded
 from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import TeacherLoss, divergence_objective
 from psp.training.objectives import MiniBatch, PairComparison
-from psp.training.process_group import ALONE
 from psp.training.teaching.settings import TeacherSettings
 from tests.training.losses.reference import divergence_loss
 
@@ -38,7 +37,7 @@ def targets(count: int, among: int = 5, seed: int = 0) -> Any:
 def batch(teacher_rows: list[tuple[int, int]], step: int = 0) -> MiniBatch:
     sides = encoded(len(teacher_rows)), encoded(len(teacher_rows))
     pairs = Pairs(*sides, np.ones(len(teacher_rows), bool), np.array(teacher_rows, np.int32))
-    return MiniBatch(pairs, np.arange(len(teacher_rows)), None, torch.device("cpu"), ALONE, step)
+    return MiniBatch(pairs, np.arange(len(teacher_rows)), None, torch.device("cpu"), step)
 
 
 @given(count=st.integers(2, 9), scale=st.sampled_from([0.5, 20.0, 90.0]), seed=st.integers(0, 99), zero=st.booleans())
@@ -98,7 +97,7 @@ def test_beside_pairs_each_sentence_is_encoded_once_and_text_is_no_pair() -> Non
     compared = TeacherLoss(inner, given_targets, None, settings, seed=1).compare(given)
     assert [list(part) for part in compared.texts] == [[0, 1, 3], [4, 5, 7], [], [], [2]]
     vectors = torch.randn(7, 5)
-    of_pairs = inner.compare(MiniBatch(given.pairs, np.array([0, 1, 3]), None, given.device, ALONE))
+    of_pairs = inner.compare(MiniBatch(given.pairs, np.array([0, 1, 3]), None, given.device))
     order = [5, 2, 0, 3, 1, 6]  # of the rows 0, 1, 3, 4, 5 and 6
     cosines = torch.from_numpy(given_targets.vectors[[0, 1, 3, 4, 5, 6]].astype(np.float32))
     wanted = 0.75 * of_pairs.loss(vectors[:6]) + 0.25 * divergence_loss(vectors[order], cosines @ cosines.T, 20)

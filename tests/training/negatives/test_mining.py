@@ -203,21 +203,6 @@ def test_random_negatives_do_not_look_at_the_vectors() -> None:
     np.testing.assert_array_equal(found[0].source, found[1].source)
 
 
-class Pretended:
-    """One process of several, run one after the other: each round leaves its arrays for the next round to gather."""
-
-    def __init__(self, rank: int, size: int, said: list[list[np.ndarray]]) -> None:
-        self.rank, self.size, self._said, self._turn = rank, size, said, 0
-
-    def share(self, count: int) -> slice:
-        return slice(count * self.rank // self.size, count * (self.rank + 1) // self.size)
-
-    def gather(self, array: np.ndarray) -> list[np.ndarray]:
-        self._said[self.rank].append(array.copy())
-        turn, self._turn = self._turn, self._turn + 1
-        return [said[turn] if turn < len(said) else array for said in self._said]
-
-
 @pytest.mark.parametrize("negatives", ["auto", "opposite", "same", "any", "random"])
 @pytest.mark.parametrize("mask_equal", [True, False])
 @pytest.mark.parametrize("reduced", [True, False])
@@ -239,26 +224,3 @@ def test_those_of_sources_are_the_same_if_nobody_asks_for_those_of_targets(
         )  # fmt: skip
     np.testing.assert_array_equal(found[0].source, found[1].source)
     assert (found[0].target >= 0).any() and ((found[1].target == -1).all() or negatives == "random")
-
-
-@pytest.mark.parametrize("negatives", ["opposite", "same", "any"])
-@pytest.mark.parametrize(("count", "size"), [(50, 2), (51, 3), (2, 3)])
-def test_processes_that_share_the_rows_find_what_one_finds(negatives: str, count: int, size: int) -> None:
-    rng = np.random.default_rng(count)
-    source, target = random_sentences(rng, count, 5, 2), random_sentences(rng, count, 5, 2)
-    s, t = (torch.from_numpy(x) for x in rng.standard_normal((2, count, 16)).astype(np.float32))
-    excluded = Excluded(source, target, True)
-    alone = mine(s, t, excluded, negatives)
-    sources: list[list[np.ndarray]] = [[] for _ in range(size)]
-    said: list[list[np.ndarray]] = [[] for _ in range(size)]
-    for rank in range(size):
-        mine(s, t, excluded, negatives, group=Pretended(rank, size, said))  # fills what each has to say
-    for rank in range(size):
-        found = mine(s, t, excluded, negatives, group=Pretended(rank, size, [list(part) for part in said]))
-        np.testing.assert_array_equal(found.source, alone.source)
-        np.testing.assert_array_equal(found.target, alone.target)
-        mine(s, t, excluded, negatives, of_targets=False, group=Pretended(rank, size, sources))
-    for rank in range(size):
-        group = Pretended(rank, size, [list(part) for part in sources])
-        found = mine(s, t, excluded, negatives, of_targets=False, group=group)
-        np.testing.assert_array_equal(found.source, alone.source)

@@ -169,7 +169,7 @@ def test_another_training_s_is_removed_and_the_log_says_why(
     assert caplog.messages[0] == f"{tmp_path}/c/step-000000200: a checkpoint of another training {message}"
 
 
-@pytest.mark.parametrize(("key", "value"), [("threads", 4), ("device", "cuda"), ("processes", 2)])
+@pytest.mark.parametrize(("key", "value"), [("threads", 4), ("device", "cuda")])
 def test_other_conditions_are_an_error_because_days_of_training_may_be_lost(
     tmp_path: Path, key: str, value: Any
 ) -> None:

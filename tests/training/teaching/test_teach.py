@@ -214,13 +214,6 @@ def test_a_student_comes_to_see_sentences_as_its_teacher_does(
     assert agreement(case, tmp_path / "model") > 0.65  # untrained: 0.1
 
 
-def test_several_processes_are_refused(case: Case, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    teacher = taught(case, tmp_path)
-    monkeypatch.setenv("WORLD_SIZE", "2")
-    with pytest.raises(ConfigError, match="training with one is for a single process"):
-        learn(case, tmp_path, teacher)
-
-
 @pytest.mark.slow
 @pytest.mark.parametrize("loss", ["kl", "neighbours-kl"])
 def test_a_killed_training_ends_with_the_same_bytes(case: Case, tmp_path: Path, loss: str) -> None:

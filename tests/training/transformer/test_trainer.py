@@ -230,7 +230,6 @@ def ended(job):
 
 @pytest.mark.slow
 def test_a_killed_training_goes_on_to_the_same_weights(base, tmp_path):
-    """One without a teacher that is stopped, by two processes, is among the tests of these."""
     pairs = write_pairs(tmp_path / "pairs.tsv", PAIRS[:240], mixed=True)
     teach_pairs(tmp_path, pairs)  # its vectors are narrower, so there is a matrix between them
     whole, killed = tmp_path / "whole", tmp_path / "killed"
