@@ -7,9 +7,8 @@ import sys
 from dataclasses import replace
 from importlib import resources
 from pathlib import Path
-from types import SimpleNamespace
 
-from psp.config import made_with, rates, shards, targets
+from psp.config import counts, made_with, rates, targets
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.mined_entries import check_publishable
@@ -37,7 +36,6 @@ from psp.training.teaching.settings import OF_VECTORS
 from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
 from psp.training.translator.settings import JOB as TRANSLATOR_JOB
 from snakemake.exceptions import WorkflowError
-from snakemake.iocontainers import Wildcards
 from snakemake.logging import logger
 
 
@@ -121,52 +119,6 @@ VARIANT = "results/{model}/variants/{variant}/{seed}"
 # A translator has the stages of a model in a folder of this name.
 TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
 MODEL_OR_TRANSLATOR = f"(?:{MODEL}|{TRANSLATORS})"
-#: The small corpora of each model: one job filters and one dedupes them all.
-_PARTS = {entry.name: entry.parts for entry in _ENTRIES} | {
-    f"{FOLDER}/{name}": CONFIG.translator(name).data.parts
-    for name in CONFIG.trained_translators
-}
-SMALL = {
-    name: [part.label for part in small]
-    for name, parts in _PARTS.items()
-    if (small := shards.small(CONFIG.corpora, parts))
-}
-
-
-def each(wildcards):
-    """Return the wildcards of each corpus of a job for one or for all small ones, by its label."""
-    if wildcards.get("part"):
-        return {wildcards.get("bitext", wildcards.part): wildcards}
-    return {
-        label: Wildcards(fromdict={"model": wildcards.model, "part": label})
-        for label in SMALL[wildcards.model]
-    }
-
-
-def stage_rules(stage):
-    """Yield the differences between a stage's rules: one is for any corpus, and one for all small ones of each model.
-
-    Of each its `name`, an expression for its `models`, the `labels` of its corpora, how many it takes `at_once`, the
-    `log` in the model's folder of logs, and `what` its corpora are called.
-    """
-    taken = [f"{name}/pairs/{stage}/{label}" for name in SMALL for label in SMALL[name]]
-    yield SimpleNamespace(
-        name=stage,
-        models=rf"(?!{one_of(taken)}\.[a-z.]+$){MODEL_OR_TRANSLATOR}",
-        labels=["{part}"],
-        at_once=1,
-        log=f"{stage}/{{part}}",
-        what="{wildcards.part}",
-    )
-    for name, labels in SMALL.items():
-        yield SimpleNamespace(
-            name=f"{stage}_small_{name}",
-            models=re.escape(name),
-            labels=labels,
-            at_once=min(len(labels), 4),
-            log=stage,
-            what=f"{len(labels)} small corpora",
-        )
 
 
 wildcard_constraints:
@@ -178,8 +130,6 @@ wildcard_constraints:
     set=r"[^/]+",
     variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     seed=r"[0-9]+",
-    shard=r"[1-9][0-9]*",
-    shards=r"[1-9][0-9]*",
     task=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     system=r"[A-Za-z0-9][A-Za-z0-9._+-]*",
 
@@ -321,49 +271,6 @@ if workflow.is_main_process:
     atexit.register(warn_of_config_files)
 
 
-def jobs(wildcards, stage):
-    """Return how many jobs share a stage's work on a corpus, or on all pairs of a model."""
-    if rate := {"mix": rates.MIX_RATE, "store": rates.STORE_RATE}.get(stage):
-        return shards.of_model(CONFIG.corpora, model(wildcards), rate).jobs
-    if wildcards.get("bitext"):  # to mine from, or to translate
-        return 1
-    work = {
-        "filter": shards.filtering,
-        "rank": shards.ranking,
-        "dedupe": shards.deduplication,
-    }
-    return work[stage](CONFIG.corpora, part_of(wildcards)).jobs
-
-
-def shard_of(stage):
-    """Return a param function for which of how many jobs this is."""
-
-    def get(wildcards):
-        number, asked = int(wildcards.shard), int(wildcards.shards)
-        count = jobs(wildcards, stage)
-        if asked != count or number > count:
-            raise ConfigError(
-                f"{stage} of {wildcards.get('part', wildcards.model)} has {count} jobs, not {asked} (filters.job_minutes)"
-            )
-        return number, count
-
-    return get
-
-
-def of_jobs(wildcards, stage, *names, step=""):
-    """Return by name the files, ``<step><shard>-of-<count>.<name>``, of all jobs that share a stage."""
-    count = jobs(wildcards, stage)
-    folder = f"results/{wildcards.model}/pairs/{stage}/"
-    if part := wildcards.get("part"):
-        folder += f"{part}/"
-    return {
-        name: [
-            f"{folder}{step}{shard}-of-{count}.{name}" for shard in range(1, count + 1)
-        ]
-        for name in names
-    }
-
-
 def scratch(path):
     """Mark an intermediate file for removal after use, unless the config keeps it."""
     return path if CONFIG.keep_intermediate else temp(path)
@@ -377,15 +284,11 @@ def mem_mb(megabytes):
 
 
 def runtime(minutes, rate=None):
-    """Scale minutes with the attempt; for a stage with a rate (pairs per second), also with twice its input.
-
-    Of a file that several jobs read, each processes one part.
-    """
+    """Scale minutes with the attempt; for a stage with a rate (pairs per second), also with twice its input."""
     if rate is None:
         return lambda wildcards, attempt: minutes * attempt
     return lambda wildcards, input, attempt: attempt * (
-        minutes
-        + 2 * rates.minutes(input.size_mb / int(wildcards.get("shards", 1)), rate)
+        minutes + 2 * rates.minutes(input.size_mb, rate)
     )
 
 
@@ -397,7 +300,7 @@ def subword_mb(wildcards, input):
 
 def rank_mb(wildcards, input):
     """Estimate the memory of ranking: a byte per pair, of about 50 at least in its file."""
-    return 1000 + input.size_mb / 50 / int(wildcards.get("shards", 1))
+    return 1000 + input.size_mb / 50
 
 
 def train_mb(wildcards, input):

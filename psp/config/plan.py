@@ -12,10 +12,10 @@ from typing import Any
 
 from psp.config.config import Config
 from psp.config.corpus_entries import CorpusSpec
+from psp.config.counts import left, listed
 from psp.config.made_entries import KEPT
 from psp.config.model import ModelEntry
 from psp.config.rates import DEDUPE_RATE, FILTER_RATE, MIX_RATE, PACKED_BYTES, STORE_RATE, TEXT_BYTES
-from psp.config.shards import deduplication, filtering, left, listed, of_model, ranking
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
@@ -148,7 +148,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     settings = model.settings
     if not model.of.stores:
         of_training = _of_transformer(model, read, kept, archives, unlisted)
-        return "\n".join([*lines, "", *_of_translations(config, model, files), *_of_jobs(config, model), *of_training])
+        return "\n".join([*lines, "", *_of_translations(config, model, files), *of_training])
     # A small corpus has fewer pieces than requested: 6,000 pairs gave 10,424.
     rows = min(model.most_rows, max(1000, 2 * int(kept)))
     dim, epochs = largest(model, "dim"), largest(model, "epochs")
@@ -180,7 +180,6 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     lines += [
         "",
         *_of_translations(config, model, files),
-        *_of_jobs(config, model),
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on{_capped(model)}, {epochs} epochs"
         + (
             f"; unknown for {len(unlisted)} corpora that list no pairs ({', '.join(unlisted)}), so the estimates below "
@@ -218,19 +217,6 @@ def _of_transformer(
         f"{TRANSFORMER_RATE} a second on one core, {_time(kept * epochs / TRANSFORMER_RATE)} for these"
     )
     yield f"basis: {BASIS}"
-
-
-def _of_jobs(config: Config, model: ModelEntry) -> Iterator[str]:
-    """The jobs that share the stages of large corpora, and of many pairs."""
-    works = {f"filter {part.label}": filtering(config.corpora, part) for part in model.parts}
-    works |= {f"rank {part.label}": ranking(config.corpora, part) for part in model.parts if part.ranked}
-    works |= {f"dedupe {part.label}": deduplication(config.corpora, part) for part in model.parts}
-    works["mix"] = of_model(config.corpora, model, MIX_RATE)
-    if model.of.stores:
-        works["store"] = of_model(config.corpora, model, STORE_RATE)
-    for stage, work in works.items():
-        if work.jobs > 1:
-            yield f"jobs: {stage}, {work.jobs} of {_time(60 * work.minutes / work.jobs)}"
 
 
 def _of_translations(config: Config, model: ModelEntry, files: Iterable[PlannedDownload]) -> Iterator[str]:

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 from psp.config.config import RESERVED, Config
+from psp.config.counts import most_pairs
 from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
-from psp.config.shards import most_pairs
 from psp.config.trained_entries import tuning_of
 from psp.config.translator_entries import FOLDER
 from psp.core.errors import ConfigError

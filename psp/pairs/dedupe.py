@@ -12,7 +12,6 @@ in a corpus with scores the first of those with the highest score.
 
 from __future__ import annotations
 
-import itertools
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
@@ -24,18 +23,15 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
-from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
+from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs.pair_file import (
     Layout,
-    Span,
     blocks,
     last_column,
     layout_of,
-    lines_of_whole,
     rows_of,
     scores_of,
-    spans_of,
     text_of,
     without_last_column,
     write_rows,
@@ -52,7 +48,7 @@ BUCKET_BYTES = 32 << 20  # a bucket in memory: its lines, their keys and hashes,
 
 
 def dedupe_corpus(
-    in_path: Path | Sequence[tuple[Path, Span]],
+    in_path: Path,
     out: Path,
     report: Path,
     *,
@@ -65,7 +61,7 @@ def dedupe_corpus(
 
     Args:
         in_path: a pair file, ``source \t target \n``, with or without a third column, the score. A fourth, the
-            translation score, is left out. Or spans of several, one after another, that :func:`split_rows` made.
+            translation score, is left out.
         out: the pairs kept, with their scores, in hash order. Of pairs that differ at most in case the first stays, or
             with scores the first of those with the highest score; otherwise the order of the input does not matter.
         report: JSON with the numbers of pairs seen, duplicates, dropped by the cap, and kept. The same is returned.
@@ -77,21 +73,16 @@ def dedupe_corpus(
         DataError: the input is missing, not UTF-8 or has a row with another number of columns than its first; or the
             disk is full.
     """
-    spans: Sequence[tuple[Path, Span]] = [(in_path, None)] if isinstance(in_path, Path) else in_path
-    layouts = [layout_of(path) for path, _ in spans]
-    # The rows of split files lie in a few of the buckets.
-    shards = shards or len(spans) * default_shards([path for path, _ in spans])
-    seen = kept = 0
+    layout, kept = layout_of(in_path), 0
     with folder_beside(out) as folder, atomic_bytes(out) as file:
         buckets = Buckets(
             folder,
-            shards,
-            seed_for(seed, purpose(corpus)),
-            "score" if any(layout.scores for layout in layouts) else None,
+            shards or default_shards([in_path]),
+            seed_for(seed, f"corpus {corpus}"),
+            "score" if layout.scores else None,
         )
         with Progress(f"deduplicating {corpus}: hashing", "pairs") as bar:
-            for (path, span), layout in zip(spans, layouts, strict=True):
-                seen += buckets.add(path, bar, layout, span=span)
+            seen = buckets.add(in_path, bar, layout)
         with Progress(f"deduplicating {corpus}: sorting", "pairs", seen) as bar:
             for rows in buckets.sorted(bar):
                 # Sorting continues past the cap, since duplicates are counted in the whole corpus.
@@ -108,66 +99,6 @@ def dedupe_corpus(
             "capped": seen - duplicates - kept,
             "kept": kept,
         }
-        write_json(report, summary)
-    return summary
-
-
-def split_rows(
-    inputs: Sequence[Path], out: Path, report: Path, *, purpose: str, part: tuple[int, int], seed: int, mixed: bool
-) -> None:
-    """Sort the rows of one part of some pair files by the range of their hash, of as many ranges as there are parts.
-
-    Args:
-        inputs: as if they were joined.
-        out: the part's rows, those of each range in the order of the input.
-        report: JSON with the ``ends`` of the ranges in ``out``, in bytes, and the rows ``seen`` of each input.
-        purpose: of :func:`seed_for`.
-        part: the number of the part, from 1, and how many there are.
-        mixed: write mixed pairs, with the index of their input and without scores.
-
-    Raises:
-        DataError: as :func:`dedupe_corpus`; lines are counted in the whole files.
-    """
-    layouts, seen = [layout_of(path) for path in inputs], []
-    third = "index" if mixed else "score" if layouts[0].scores else None
-    with folder_beside(out) as folder, atomic_bytes(out) as file:
-        buckets = Buckets(folder, part[1], seed_for(seed, purpose), third)
-        with Progress(f"splitting ({purpose})", "pairs") as bar:
-            for index, (path, layout, span) in enumerate(zip(inputs, layouts, spans_of(inputs, *part), strict=True)):
-                with lines_of_whole(path, span):
-                    seen.append(buckets.add(path, bar, layout, index=index if mixed else None, span=span))
-        write_json(report, {"format": 1, "ends": buckets.write(file), "seen": dict(enumerate(seen))})
-
-
-def span_of_range(parts: Iterable[tuple[Path, Path]], number: int) -> list[tuple[Path, Span]]:
-    """Where the rows of a range, from 1, are in split files, by the ``ends`` in their reports."""
-    ends = [(path, [0, *read_json(report)["ends"]]) for path, report in parts]
-    return [(path, (of[number - 1], of[number])) for path, of in ends]
-
-
-def gather_corpus(parts: Iterable[tuple[Path, Path]], out: Path, report: Path, *, cap: int | None) -> DedupeReport:
-    """Join what :func:`dedupe_corpus` made of all ranges of a corpus: the files that it would have made of the whole.
-
-    Args:
-        parts: ``out`` and ``report`` of each range, in order.
-        out, report, cap: as for :func:`dedupe_corpus`.
-
-    Raises:
-        DataError: a file cannot be read, or the disk is full.
-    """
-    kept, reports = 0, []
-    with atomic_bytes(out) as file:
-        for path, of_range in parts:
-            one: DedupeReport = read_json(of_range)
-            reports.append(one)
-            rows = one["kept"] if cap is None else min(one["kept"], cap - kept)
-            with path.open("rb") as lines:
-                file.writelines(itertools.islice(lines, rows))
-            kept += rows
-        seen, duplicates = sum(one["seen"] for one in reports), sum(one["duplicates"] for one in reports)
-        summary: DedupeReport = {
-            **reports[0], "seen": seen, "duplicates": duplicates, "capped": seen - duplicates - kept, "kept": kept
-        }  # fmt: skip
         write_json(report, summary)
     return summary
 
@@ -191,16 +122,15 @@ class Buckets:
         self._seed, self._third = seed, third
         self._lower = True  # until a block comes that is not lower-case already
 
-    def add(self, path: Path, bar: Progress, layout: Layout, *, index: int | None = None, span: Span = None) -> int:
+    def add(self, path: Path, bar: Progress, layout: Layout, *, index: int | None = None) -> int:
         """Split the rows of a pair file into the buckets; return their number.
 
         Args:
             layout: of the file. A translation score is left out, and so is a score without a third column.
             index: append this to each row, in place of a score.
-            span: only these rows.
         """
         seen = 0
-        for number, block in blocks(path, span=span):
+        for number, block in blocks(path):
             text = text_of(block, path, number, layout)
             third = layout.columns > 2 and index is None and self._third is not None
             for _ in range(layout.columns - (3 if third else 2)):
@@ -243,15 +173,6 @@ class Buckets:
             kept = list(best.values())
             yield [kept[row] for row in np.lexsort((halves[:, 1], halves[:, 0])).tolist()]
 
-    def write(self, file: IO[bytes]) -> list[int]:
-        """Write all rows, those of each bucket together and in their order; return where each bucket ends."""
-        ends = []
-        for path in self.paths:
-            if path.exists():
-                append(path, file)
-            ends.append(file.tell())
-        return ends
-
     @staticmethod
     def _keep_highest(best: dict[bytes, bytes], again: list[bytes]) -> None:
         """Replace a key's row by a later one with a higher score."""
@@ -287,11 +208,6 @@ def _hashes(keys: Iterable[bytes], seed: int) -> bytes:
 def seed_for(seed: int, purpose: str) -> int:
     """Derive a seed for each purpose: the order in which a corpus is capped must be independent of the shuffle."""
     return xxhash.xxh3_64_intdigest(purpose.encode(), seed % 2**64)
-
-
-def purpose(corpus: str) -> str:
-    """The purpose of the seed by which a corpus is capped."""
-    return f"corpus {corpus}"
 
 
 def default_shards(paths: Sequence[Path]) -> int:

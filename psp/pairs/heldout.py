@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import itertools
 from collections import Counter
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 from pathlib import Path
 from typing import IO
 
@@ -14,8 +13,8 @@ from psp.text.keys import latin_print, normalised_columns, normalised_key
 from psp.text.normalisation import with_same_letters
 
 
-def choose(paths: Iterable[Path], wanted: int, text: Collection[int] = ()) -> tuple[set[int], set[str]]:
-    """Choose the first ``wanted`` rows of mixed pair files that can be held out, or fewer if they have fewer.
+def choose(path: Path, wanted: int, text: Collection[int] = ()) -> tuple[set[int], set[str]]:
+    """Choose the first ``wanted`` rows of a mixed pair file that can be held out, or fewer if it has fewer.
 
     A row can be held out if neither side's key (:func:`psp.text.keys.normalised_key`) is empty or equal to that of a
     side of a row already held out; and not if it is of one of the corpora ``text``, sentences without another side.
@@ -29,7 +28,7 @@ def choose(paths: Iterable[Path], wanted: int, text: Collection[int] = ()) -> tu
     sentences = {str(index) for index in text}
     if wanted < 1:
         return chosen, keys
-    for _, block in itertools.chain.from_iterable(map(blocks, paths)):
+    for _, block in blocks(path):
         columns = normalised_columns(block.decode())
         for source, target, index in zip(columns[0::3], columns[1::3], columns[2::3], strict=True):
             row += 1
@@ -42,18 +41,16 @@ def choose(paths: Iterable[Path], wanted: int, text: Collection[int] = ()) -> tu
 
 
 def part(
-    path: Path, chosen: set[int], keys: set[str], out: IO[bytes], heldout: IO[bytes], bar: Progress, first: int = 0
+    path: Path, chosen: set[int], keys: set[str], out: IO[bytes], heldout: IO[bytes], bar: Progress
 ) -> tuple[Counter[int], Counter[int]]:
     """Write the rows ``chosen`` of a mixed pair file to ``heldout``, and those with no side in ``keys`` to ``out``.
-
-    Args:
-        first: the number of the file's first row, as ``chosen`` has it.
 
     Returns:
         By index of the corpus: the rows held out, and the rows dropped as their neighbours.
     """
     held: Counter[int] = Counter()
     neighbours: Counter[int] = Counter()
+    first = 0
     prints = {latin_print(key.encode()) for key in keys}
     for _, block in blocks(path):
         rows = rows_of(block)

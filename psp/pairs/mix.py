@@ -7,23 +7,23 @@ from __future__ import annotations
 
 import logging
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from psp.core.errors import DataError
-from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
+from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.pairs import heldout as held
-from psp.pairs.dedupe import Buckets, default_shards, seed_for, span_of_range
-from psp.pairs.pair_file import MIXED, layout_of, write_rows
+from psp.pairs.dedupe import Buckets, default_shards, seed_for
+from psp.pairs.pair_file import layout_of, write_rows
 
 if TYPE_CHECKING:
     from psp.core.schemas.pairs import MixCounts, MixReport
 
 log = logging.getLogger(__name__)
 
-PURPOSE = "mix"  # of the seed, also for what is split
+PURPOSE = "mix"  # of the seed
 
 
 def mix(
@@ -71,95 +71,10 @@ def mix(
                 write_rows(file, rows)
         counts.duplicates = buckets.duplicates
         total = counts.seen.total() - counts.duplicates.total()
-        chosen, keys = held.choose([shuffled], min(heldout_pairs, total // 10), text)
+        chosen, keys = held.choose(shuffled, min(heldout_pairs, total // 10), text)
         with Progress("mixing: setting pairs aside", "pairs", total) as bar:
             counts.heldout, counts.neighbours = held.part(shuffled, chosen, keys, out_file, heldout_file, bar)
         summary = counts.report(heldout_pairs, paths)
-        write_json(report, summary)
-    return summary
-
-
-def sort_range(
-    parts: Sequence[tuple[Path, Path]], number: int, out: Path, report: Path, *, seed: int, shards: int | None = None
-) -> None:
-    """Remove the duplicates of a range, and shuffle it.
-
-    Args:
-        parts: ``out`` and ``report`` of :func:`psp.pairs.dedupe.split_rows` for each part.
-        number: the range's, from 1.
-        out: mixed pairs in shuffled order.
-        report: JSON with the number of these ``rows``, and ``duplicates`` by index.
-        seed, shards: as for :func:`mix`.
-    """
-    rows, shards = 0, shards or len(parts) * default_shards([path for path, _ in parts])
-    with folder_beside(out) as folder, atomic_bytes(out) as file:
-        buckets = Buckets(folder, shards, seed_for(seed, PURPOSE), "index")
-        with Progress("mixing: hashing", "pairs") as bar:
-            for path, span in span_of_range(parts, number):
-                rows += buckets.add(path, bar, MIXED, span=span)
-        with Progress("mixing: sorting", "pairs", rows) as bar:
-            for kept in buckets.sorted(bar):
-                write_rows(file, kept)
-        rows -= buckets.duplicates.total()
-        write_json(report, {"format": 1, "rows": rows, "duplicates": buckets.duplicates})
-
-
-def part_range(
-    ranges: Sequence[tuple[Path, Path]],
-    number: int,
-    out: Path,
-    heldout: Path,
-    report: Path,
-    *,
-    heldout_pairs: int,
-    text: Collection[int] = (),
-) -> None:
-    """Part a range into pairs to train on and pairs held out. Which these are, each job finds in the first ranges.
-
-    Args:
-        ranges: ``out`` and ``report`` of :func:`sort_range` for each range.
-        number: the range's, from 1.
-        out, heldout, heldout_pairs, text: as for :func:`mix`.
-        report: JSON with ``heldout`` and ``neighbours`` by index.
-    """
-    rows = [read_json(path)["rows"] for _, path in ranges]
-    with atomic_bytes(out) as out_file, atomic_bytes(heldout) as heldout_file:
-        chosen, keys = held.choose([path for path, _ in ranges], min(heldout_pairs, sum(rows) // 10), text)
-        with Progress("mixing: setting pairs aside", "pairs", rows[number - 1]) as bar:
-            path, first = ranges[number - 1][0], sum(rows[: number - 1])
-            counts = held.part(path, chosen, keys, out_file, heldout_file, bar, first)
-        write_json(report, {"format": 1, "heldout": counts[0], "neighbours": counts[1]})
-
-
-def gather_mix(
-    labels: Sequence[str],
-    parts: Sequence[tuple[Path, Path]],
-    reports: Iterable[Path],
-    out: Path,
-    heldout: Path,
-    report: Path,
-    *,
-    heldout_pairs: int,
-) -> MixReport:
-    """Join what :func:`part_range` made of all ranges: the files that :func:`mix` would have made.
-
-    Args:
-        labels: of the corpora.
-        parts: ``out`` and ``heldout`` of each range, in order.
-        reports: those of all jobs.
-        out, heldout, report, heldout_pairs: as for :func:`mix`.
-
-    Raises:
-        DataError: a file cannot be read, the disk is full, or no pair is left to train on.
-    """
-    counts = _MixCounts(labels)
-    for path in reports:
-        counts.add(read_json(path))
-    with atomic_bytes(out) as out_file, atomic_bytes(heldout) as heldout_file:
-        for pairs, held_out in parts:
-            append(pairs, out_file)
-            append(held_out, heldout_file)
-        summary = counts.report(heldout_pairs, [])
         write_json(report, summary)
     return summary
 
@@ -173,11 +88,6 @@ class _MixCounts:
         self.duplicates: Counter[int] = Counter()
         self.heldout: Counter[int] = Counter()
         self.neighbours: Counter[int] = Counter()
-
-    def add(self, report: Mapping[str, Any]) -> None:
-        """Add the counts in the report of a job."""
-        for fate in ("seen", "duplicates", "heldout", "neighbours"):
-            getattr(self, fate).update({int(index): count for index, count in report.get(fate, {}).items()})
 
     def report(self, heldout_asked: int, paths: Sequence[Path]) -> MixReport:
         """The report of :func:`mix`.

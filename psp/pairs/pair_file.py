@@ -7,9 +7,7 @@ the index of the corpus. All lines are checked here.
 
 from __future__ import annotations
 
-import contextlib
 import math
-import os
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import IO, NamedTuple
@@ -26,15 +24,11 @@ SPLIT_BYTES = 1 << 16  # of a block whose cells become strings: they stay in the
 
 _NOT_SEPARATORS = bytes(byte for byte in range(256) if byte not in b"\t\n")
 
-#: Bytes of a file, from the start of a line up to that of another, exclusive; None is the whole file.
-Span = tuple[int, int] | None
 
-
-def blocks(path: Path, size: int | None = None, span: Span = None) -> Iterator[tuple[int, bytes]]:
+def blocks(path: Path, size: int | None = None) -> Iterator[tuple[int, bytes]]:
     r"""Yield whole lines of a file, about ``size`` bytes (``BLOCK_BYTES``) at a time, and the first line's number.
 
-    Each line keeps its ``\n``; the last one gets one if it has none. A span's lines are counted from its own first:
-    :func:`lines_of_whole` corrects errors.
+    Each line keeps its ``\n``; the last one gets one if it has none.
 
     Raises:
         DataError: the file cannot be opened.
@@ -42,9 +36,7 @@ def blocks(path: Path, size: int | None = None, span: Span = None) -> Iterator[t
     number = 1
     parts: list[bytes] = []
     with _opened(path) as file:
-        left = span[1] - file.seek(span[0]) if span else math.inf
-        while chunk := file.read(int(min(size or BLOCK_BYTES, left))):
-            left -= len(chunk)
+        while chunk := file.read(size or BLOCK_BYTES):
             end = chunk.rfind(b"\n") + 1
             if end:
                 block = b"".join([*parts, chunk[:end]])
@@ -54,46 +46,6 @@ def blocks(path: Path, size: int | None = None, span: Span = None) -> Iterator[t
             parts.append(chunk[end:])
     if last := b"".join(parts):
         yield number, last + b"\n"
-
-
-def spans_of(paths: Sequence[Path], part: int, parts: int) -> list[Span]:
-    """Of each file the span in a part, from 1, if all are cut into parts of about one size, as if they were joined.
-
-    A line is in the part in which it begins.
-
-    Raises:
-        DataError: a file cannot be opened.
-    """
-    if parts == 1:
-        return [None] * len(paths)
-    with contextlib.ExitStack() as stack:
-        files = [stack.enter_context(_opened(path)) for path in paths]
-        sizes = [file.seek(0, os.SEEK_END) for file in files]
-        cuts = [sum(sizes) * number // parts for number in (part - 1, part)]
-        found: list[Span] = []
-        for file, size in zip(files, sizes, strict=True):
-            start, end = (_line_start(file, min(max(cut, 0), size)) for cut in cuts)
-            found.append((start, end))
-            cuts = [cut - size for cut in cuts]
-    return found
-
-
-def _line_start(file: IO[bytes], place: int) -> int:
-    """Where the first line begins at or behind a place."""
-    start = file.seek(max(place - 1, 0))
-    return start + len(file.readline()) if place else 0
-
-
-@contextlib.contextmanager
-def lines_of_whole(path: Path, span: Span) -> Iterator[None]:
-    """Correct the line numbers of errors in a span of a file: only now are the lines before it counted."""
-    try:
-        yield
-    except DataError as error:
-        if span is None or error.path != path or error.line is None:
-            raise
-        before = sum(block.count(b"\n") for _, block in blocks(path, span=(0, span[0])))
-        raise DataError(error.message, path, before + error.line) from None
 
 
 def rows_of(block: bytes) -> list[bytes]:
@@ -280,13 +232,13 @@ def read_pairs(path: Path | str) -> tuple[list[str], list[str]]:
     return source, target
 
 
-def read_mixed(path: Path, span: Span = None) -> Iterator[tuple[str, str, str]]:
+def read_mixed(path: Path) -> Iterator[tuple[str, str, str]]:
     r"""Read a mixed pair file: ``source \t target \t index \n``, with the index as written.
 
     Raises:
         DataError: no such file, not UTF-8, a line without three columns, or a side without text.
     """
-    for number, block in blocks(path, SPLIT_BYTES, span):
+    for number, block in blocks(path, SPLIT_BYTES):
         yield from zip(*columns_of(block, path, number, MIXED), strict=True)
 
 

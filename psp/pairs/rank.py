@@ -14,9 +14,6 @@ Two passes are made over the text. The first writes the pairs' values and hashes
 some million that are sorted in memory. In these the bounds of the deciles are found by bisection, which reads next to
 nothing. The second pass writes each pair to its decile, of which memory holds a byte a pair; of pairs with exactly the
 value and text of a bound, it also holds each distinct line.
-
-Several jobs share a large corpus: each writes the sorted runs of a part (:func:`rank_values`), then finds the bounds in
-those of all parts and writes the part's pairs (:func:`rank_part`); one joins these (:func:`gather_rank`).
 """
 
 from __future__ import annotations
@@ -24,7 +21,7 @@ from __future__ import annotations
 import contextlib
 import itertools
 import logging
-from collections import Counter, defaultdict
+from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
 from pathlib import Path
@@ -33,7 +30,7 @@ from typing import IO, TYPE_CHECKING, Any
 import numpy as np
 
 from psp.core.errors import ConfigError, PspError
-from psp.core.files import append, atomic_bytes, folder_beside, read_json, write_json
+from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.progress import Progress
 from psp.core.settings import Section, choice, integer, list_of
 from psp.corpora import open_corpus
@@ -42,16 +39,13 @@ from psp.corpora.rows import BadRow
 from psp.pairs.dedupe import seed_for
 from psp.pairs.filters.overlap import OverlapFilter
 from psp.pairs.pair_file import (
-    PAIR,
     TRANSLATED,
     Layout,
     blocks,
     layout_of,
-    lines_of_whole,
     rows_of,
     scores_of,
     sides_of,
-    spans_of,
     text_of,
     without_last_column,
     write_rows,
@@ -129,11 +123,18 @@ def rank_corpus(
     wrong = [decile for decile in deciles if decile not in range(1, DECILES + 1)]
     if wrong or len(set(deciles)) < len(deciles):
         raise ConfigError(f"rank.deciles: {wrong or list(deciles)}; write each of 1 to 10 once")
-    with folder_beside(out) as folder:
-        values, rows, found = (folder / name for name in ("values", "rows", "found"))
-        rank_values(in_path, values, corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
-        rank_part(in_path, [values], rows, found, corpus=corpus, deciles=deciles, part=(1, 1))
-        return gather_rank([(rows, found)], out, report, corpus=corpus, by=by, deciles=deciles)
+    with folder_beside(out) as folder, atomic_bytes(out) as file:
+        values, files = folder / "values", dict.fromkeys(deciles, file)
+        _write_values(in_path, values, corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
+        bounds, held = _write(in_path, values, files, corpus)
+        _write_held(held, bounds, files, layout_of(in_path))
+        summary: RankReport = {
+            "format": 1, "corpus": corpus, "by": by, "tenths": sorted(deciles),
+            "seen": sum(decile["pairs"] for decile in bounds),
+            "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles), "bounds": bounds,
+        }  # fmt: skip
+        write_json(report, summary)
+    return summary
 
 
 def split_corpus(
@@ -159,8 +160,8 @@ def split_corpus(
         for decile, path in outs.items():
             files[decile] = stack.enter_context(atomic_bytes(path))
         folder = stack.enter_context(folder_beside(next(iter(outs.values()))))
-        rank_values(in_path, folder / "values", corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
-        bounds, held = _write(in_path, [folder / "values"], files, corpus)
+        _write_values(in_path, folder / "values", corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
+        bounds, held = _write(in_path, folder / "values", files, corpus)
         _write_held(held, bounds, files, layout_of(in_path))
     return bounds
 
@@ -184,7 +185,7 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str, tuple[str, ...]]],
     return labels
 
 
-def rank_values(
+def _write_values(
     in_path: Path,
     out: Path,
     *,
@@ -193,18 +194,8 @@ def rank_values(
     seed: int,
     overlap: Mapping[str, Any] | None = None,
     others: Sequence[tuple[str, str, Path | str, tuple[str, ...]]] = (),
-    part: tuple[int, int] = (1, 1),
 ) -> None:
-    """Write the sorted values and hashes of the pairs in a part of a corpus.
-
-    Args:
-        out: as for :func:`psp.pairs.rank_records.write_sorted`.
-        part: the number of the part, from 1, and how many there are.
-        in_path, corpus, by, seed, overlap, others: as for :func:`rank_corpus`.
-
-    Raises:
-        ConfigError, DataError: as :func:`rank_corpus`; lines are counted in the whole file.
-    """
+    """First pass: write the sorted values and hashes of the pairs (:func:`psp.pairs.rank_records.write_sorted`)."""
     layout = layout_of(in_path)
     if layout.columns < 2 + NEEDS.get(by, 0) and in_path.stat().st_size:
         having = with_scores(others, by)
@@ -213,11 +204,11 @@ def rank_values(
             + (f"of the model's corpora, {' and '.join(having)} can be ranked so" if having else "nor has any other")
             + ": set `rank` for such a corpus alone, or rank by overlap or length"
         )
-    value, (span,) = _value(by, layout, overlap), spans_of([in_path], *part)
+    value = _value(by, layout, overlap)
     seed = seed_for(seed, f"corpus {corpus}")
 
     def found(bar: Progress) -> Iterator[Words]:
-        for number, block in blocks(in_path, span=span):
+        for number, block in blocks(in_path):
             keys = rows_of(text_of(block, in_path, number, layout).lower().encode())
             for _ in range(layout.columns - 2):
                 keys = list(map(without_last_column, keys))
@@ -225,78 +216,16 @@ def rank_values(
             yield records(map(value, rows), keys, seed)
             bar.add(len(rows))
 
-    with Progress(f"ranking {corpus}: values", "pairs") as bar, lines_of_whole(in_path, span):
+    with Progress(f"ranking {corpus}: values", "pairs") as bar:
         write_sorted(found(bar), out)
 
 
-def rank_part(
-    in_path: Path,
-    values: Sequence[Path],
-    out: Path,
-    report: Path,
-    *,
-    corpus: str,
-    deciles: Collection[int],
-    part: tuple[int, int],
-) -> None:
-    """Keep some deciles of a part of a corpus.
-
-    Args:
-        values: what :func:`rank_values` made of each part.
-        out: the pairs kept, as for :func:`rank_corpus`, without those that equal the bound of a decile.
-        report: JSON with the ``bounds`` of the whole corpus; the lines of the part that equal one, ``held``: how often
-            each occurs, by the number of records below them; and whether these are ``translated``.
-        in_path, corpus, deciles, part: as for :func:`rank_corpus` and :func:`rank_values`.
-
-    Raises:
-        DataError: a file cannot be read, or the disk is full.
-    """
-    with atomic_bytes(out) as file:
-        bounds, held = _write(in_path, values, dict.fromkeys(deciles, file), corpus, part)
-        lines = {below: {line.decode(): copies for line, copies in of.items()} for below, of in held.items()}
-        found = {"bounds": bounds, "held": lines, "translated": layout_of(in_path) is TRANSLATED}
-        write_json(report, {"format": 1, **found})
-
-
-def gather_rank(
-    parts: Sequence[tuple[Path, Path]], out: Path, report: Path, *, corpus: str, by: RankedBy, deciles: Collection[int]
-) -> RankReport:
-    """Join what :func:`rank_part` made of all parts: the files that :func:`rank_corpus` would have made of the whole.
-
-    Args:
-        parts: ``out`` and ``report`` of each part, in order.
-        out, report, corpus, by, deciles: as for :func:`rank_corpus`.
-
-    Raises:
-        DataError: a file cannot be read, or the disk is full.
-    """
-    reports, held = [read_json(path) for _, path in parts], defaultdict[int, Counter[bytes]](Counter)
-    for one in reports:
-        for below, lines in one["held"].items():
-            held[int(below)].update({line.encode(): copies for line, copies in lines.items()})
-    bounds, layout = reports[0]["bounds"], TRANSLATED if reports[0]["translated"] else PAIR
-    with atomic_bytes(out) as file:
-        for path, _ in parts:
-            append(path, file)
-        _write_held(held, bounds, dict.fromkeys(deciles, file), layout)
-        summary: RankReport = {
-            "format": 1, "corpus": corpus, "by": by, "tenths": sorted(deciles),
-            "seen": sum(decile["pairs"] for decile in bounds),
-            "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles), "bounds": bounds,
-        }  # fmt: skip
-        write_json(report, summary)
-    return summary
-
-
-def _write(
-    in_path: Path, values: Sequence[Path], files: Mapping[int, IO[bytes]], corpus: str, part: tuple[int, int] = (1, 1)
-) -> tuple[list[RankBound], Held]:
-    """Second pass: write each row of a part to the file of its decile; return the bounds, and the rows that equal one.
+def _write(in_path: Path, values: Path, files: Mapping[int, IO[bytes]], corpus: str) -> tuple[list[RankBound], Held]:
+    """Second pass: write each row to the file of its decile; return the bounds, and the rows that equal one.
 
     An empty decile, where there are fewer than ten pairs, starts where the next does, whose rows that takes.
     """
-    parts = list(map(read_sorted, values))
-    runs = [run for one in parts for run in one]
+    runs = read_sorted(values)
     starts = _starts(sum(run.shape[1] for run in runs))
     ends = [rank for first, last in pairwise(starts) if last > first for rank in (first, last - 1)]
     places = {rank: find_rank(runs, rank) for rank in ends}
@@ -304,9 +233,8 @@ def _write(
     bounds = [(decile, places[start]) for decile, start in enumerate(starts[1:-1], start=2) if start in places]
     held: Held = {bound.below: Counter() for _, bound in bounds}
     ranks = list(held)
-    before, mine = sum(map(len, parts[: part[0] - 1])), parts[part[0] - 1]
-    of_rows = [np.ones(run.shape[1], np.int8) for run in mine]  # the decile; or below 0, if held, which of `ranks`
-    for index, (run, of_row) in enumerate(zip(mine, of_rows, strict=True), start=before):
+    of_rows = [np.ones(run.shape[1], np.int8) for run in runs]  # the decile; or below 0, if held, which of `ranks`
+    for index, (run, of_row) in enumerate(zip(runs, of_rows, strict=True)):
         spans = [bound.spans[index] for _, bound in bounds]
         ends = [*(first for first, _ in spans[1:]), len(of_row)]
         for (decile, bound), (first, last), end in zip(bounds, spans, ends, strict=True):
@@ -315,9 +243,9 @@ def _write(
     of_row = np.concatenate([np.ones(0, np.int8), *of_rows])
     # Deciles of one file are written together: the order must not depend on where blocks end.
     of_files = {file: [decile for decile in files if files[decile] is file] for file in files.values()}
-    done, layout, (span,) = 0, layout_of(in_path), spans_of([in_path], *part)
+    done, layout = 0, layout_of(in_path)
     with Progress(f"ranking {corpus}: keeping", "pairs", len(of_row)) as bar:
-        for _, block in blocks(in_path, span=span):  # checked by the first pass
+        for _, block in blocks(in_path):  # checked by the first pass
             rows = rows_of(block)
             deciles = of_row[done : (done := done + len(rows))]
             for row in np.flatnonzero(deciles < 0).tolist():

@@ -37,7 +37,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.core.files import atomic, open_regular, sha256
 from psp.core.progress import Progress
-from psp.pairs.pair_file import Span, corpus_indices, lines_of_whole, read_mixed, spans_of
+from psp.pairs.pair_file import corpus_indices, read_mixed
 from psp.pairs.store_file import Column, Disk
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -81,7 +81,6 @@ def write_store(
     max_pieces: int | None = None,
     batch: int = 16_384,
     threads: int = 1,
-    part: tuple[int, int] = (1, 1),
 ) -> dict[str, Any]:
     """Encode a mixed pair file, in order, into a store. Memory does not grow with the number of pairs.
 
@@ -97,7 +96,6 @@ def write_store(
         max_pieces: truncate sides to this many pieces (the published code: 100 for bitext); None for no limit.
         batch: pairs encoded at a time; it changes the layout of the file, not its contents.
         threads: threads of the tokenizer.
-        part: encode only this part, from 1, of how many; its store, for :func:`gather_stores`, may be empty.
 
     Returns:
         The store's attributes.
@@ -110,7 +108,6 @@ def write_store(
             raise ValueError("a model of more than two languages: name those of each corpus")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
     tokenizer = as_tokenizer(tokenizer)
-    (span,) = spans_of([mixed], *part)
     plain = tokenizer.first_format_key is not None
     totals: dict[str, Any] = {
         "format": FORMAT,
@@ -129,64 +126,24 @@ def write_store(
 
     def encoded() -> Iterator[Sides]:
         looked_at: dict[str, list[str]] = {}
-        for texts, indices in _batches(mixed, len(corpora), batch, span):
+        for texts, indices in _batches(mixed, len(corpora), batch):
             sides = []
-            if part[0] == 1:
-                _look_at(texts, indices, corpus_languages, looked_at)
+            _look_at(texts, indices, corpus_languages, looked_at)
             for side, lines in zip(SIDES, texts, strict=True):
                 ids, counts = encode_side(tokenizer, lines, max_pieces, threads)
                 sides.append(ids)
                 for count, value in counts.items():
                     totals[f"{side}_{count}"] += value
             yield sides[0], sides[1], np.asarray(indices)
-        if not totals["pairs"] and part[1] == 1:
+        if not totals["pairs"]:
             raise DataError("holds no pairs; are the filters too strict?", mixed)
         _warn_of_unknown(tokenizer, looked_at)
 
-    with lines_of_whole(mixed, span):
-        _write(out, totals, encoded(), "encoding")
+    _write(out, totals, encoded())
     return totals
 
 
-def gather_stores(parts: Sequence[Path], out: Path, *, batch: int = 16_384) -> dict[str, Any]:
-    """Join the stores of all parts of a mixed pair file: the bytes that :func:`write_store` makes of the whole.
-
-    Args:
-        parts: their stores, in order.
-        out, batch: as for :func:`write_store`; equal batches give equal bytes.
-
-    Returns:
-        The store's attributes.
-
-    Raises:
-        DataError: a part is missing or damaged, or the store cannot be written.
-    """
-    with contextlib.ExitStack() as stack:
-        stores = [stack.enter_context(Store(path)) for path in parts]
-        totals = stores[0].attributes | {"pairs": 0}
-        for name in _COUNTS:
-            totals[name] = sum(store.attributes[name] for store in stores)
-        firsts = np.cumsum([0, *map(len, stores)]).tolist()
-
-        def joined() -> Iterator[Sides]:
-            for start in range(0, firsts[-1], batch):
-                stop = min(start + batch, firsts[-1])
-                blocks = [
-                    store.read(max(start - first, 0), min(stop - first, len(store)))
-                    for store, first in zip(stores, firsts, strict=False)
-                    if first < stop and start < first + len(store)
-                ]
-                yield (
-                    Encoded.join([block.source for block in blocks]),
-                    Encoded.join([block.target for block in blocks]),
-                    np.concatenate([block.corpus for block in blocks]),
-                )
-
-        _write(out, totals, joined(), "joining")
-    return totals
-
-
-def _write(out: Path, totals: dict[str, Any], batches: Iterator[Sides], doing: str) -> None:
+def _write(out: Path, totals: dict[str, Any], batches: Iterator[Sides]) -> None:
     """Write a store; ``totals`` gets the number of pairs, and whatever ``batches`` counts in it."""
     # Ids go up to the number of pieces - 1, so 65,536 still fit.
     id_type = np.uint16 if totals["vocab_size"] <= 65_536 else np.int32
@@ -200,7 +157,7 @@ def _write(out: Path, totals: dict[str, Any], batches: Iterator[Sides], doing: s
             corpus = Column(file, "corpus", np.uint8 if len(corpora) <= 256 else np.uint16)
             for _, offsets in columns.values():
                 offsets.append(np.zeros(1, np.int64))
-            with Progress(doing, "pairs") as progress:
+            with Progress("encoding", "pairs") as progress:
                 for *sides, indices in batches:
                     for (flat, offsets), encoded in zip(columns.values(), sides, strict=True):
                         offsets.append(flat.length + encoded.offsets[1:])
@@ -256,10 +213,8 @@ def _warn_of_unknown(tokenizer: Tokenizer, looked_at: dict[str, list[str]]) -> N
             )
 
 
-def _batches(
-    mixed: Path, corpora: int, size: int, span: Span
-) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:
-    rows = read_mixed(mixed, span)
+def _batches(mixed: Path, corpora: int, size: int) -> Iterator[tuple[tuple[list[str], list[str]], list[int]]]:
+    rows = read_mixed(mixed)
     first = 1
     while batch := list(itertools.islice(rows, size)):
         sources, targets, names = map(list, zip(*batch, strict=True))

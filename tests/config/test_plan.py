@@ -238,20 +238,3 @@ def test_two_languages_through_a_third_have_what_is_in_both(tmp_path):
 
 def test_a_cap_that_explains_the_difference_is_named(config, tmp_path):
     assert "trained on (the config caps Counted at 100 pairs), " in plan(config, "fr", tmp_path / "downloads")
-
-
-def test_a_plan_tells_the_jobs_that_share_a_large_corpus(config, tmp_path):
-    def jobs(pairs, **rank):
-        corpora = {"Listed": {"version": "v1", "pairs": {"en-fr": pairs}}}
-        models = {"fr": {"languages": ["en", "fr"], "corpora": ["Listed"]}}
-        text = plan(Config({"corpora": corpora, "models": models, "rank": rank}), "fr", tmp_path / "downloads")
-        return [line for line in text.splitlines() if line.startswith("jobs: ")]
-
-    assert jobs(50_000_000) == []
-    assert jobs(1_000_000_000) == [
-        "jobs: filter Listed.en-fr, 13 of 30 min",
-        "jobs: dedupe Listed.en-fr, 3 of 30 min",
-        "jobs: mix, 3 of 29 min",
-        "jobs: store, 5 of 25 min",
-    ]
-    assert jobs(1_000_000_000, by="length", deciles=[1, 2])[1:] == ["jobs: rank Listed.en-fr, 3 of 26 min"]

@@ -42,6 +42,7 @@ class Removed(str):
 
 #: Keys that went, with the value that all models had and the code has now, or why there is none.
 GONE: dict[str, Any] = {
+    "filters.job_minutes": Removed("jobs that share a corpus"),
     **{f"{block}.{key}": value for block in ("train", "transformer") for key, value in (("processes", 1), ("gpus", 0))},
     "train.nodes": 1,
     "transformer.nodes": 1,

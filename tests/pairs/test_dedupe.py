@@ -51,33 +51,6 @@ def test_dedupe_equals_the_reference_for_any_buckets_and_blocks(tmp_path_factory
             }
 
 
-@settings(max_examples=30)
-@given(
-    rows=pairs,
-    scores=st.one_of(st.none(), st.lists(st.sampled_from([0.5, -3.0, 1.0]), min_size=40, max_size=40)),
-    cap=st.one_of(st.none(), st.integers(1, 10)),
-    shards=st.sampled_from([None, 1, 3]),
-)
-@pytest.mark.parametrize("count", [1, 2, 7])
-def test_the_ranges_of_parts_join_to_the_bytes_of_one(tmp_path_factory, rows, scores, cap, shards, count):
-    folder, how = tmp_path_factory.mktemp("ranges"), {"corpus": "C", "seed": 1}
-    source, cut = folder / "in.tsv", {"cap": cap, "shards": shards}
-    if scores:
-        write_scored(source, [(*row, score) for row, score in zip(rows, scores, strict=False)])
-    else:
-        write(source, rows)
-    summary = dedupe.dedupe_corpus(source, folder / "one.tsv", folder / "one.json", **how, **cut)
-    numbers = range(1, count + 1)
-    parts, ranges = ([(folder / f"{kind}{n}.tsv", folder / f"{kind}{n}.json") for n in numbers] for kind in "ab")
-    for number, made in zip(numbers, parts, strict=True):
-        dedupe.split_rows([source], *made, purpose="corpus C", part=(number, count), seed=1, mixed=False)
-    for number, made in zip(numbers, ranges, strict=True):
-        dedupe.dedupe_corpus(dedupe.span_of_range(parts, number), *made, **how, **cut)
-    assert dedupe.gather_corpus(ranges, folder / "all.tsv", folder / "all.json", cap=cap) == summary
-    for ending in ("tsv", "json"):
-        assert (folder / f"all.{ending}").read_bytes() == (folder / f"one.{ending}").read_bytes()
-
-
 def write_scored(path: Path, rows: list[tuple[str, str, float]]) -> Path:
     path.write_bytes("".join(f"{source}\t{target}\t{score!r}\n" for source, target, score in rows).encode())
     return path
@@ -228,16 +201,6 @@ def test_a_bad_row_is_named(tmp_path, monkeypatch, content, line, message):
     with pytest.raises(DataError, match=message) as error:
         dedupe.dedupe_corpus(bad, tmp_path / "o", tmp_path / "r", corpus="C", cap=None, seed=1)
     assert f"{bad}, line {line}:" in str(error.value)
-    told = []
-    for part in (1, 2):
-        try:
-            files = tmp_path / f"o{part}", tmp_path / f"r{part}"
-            dedupe.split_rows([bad], *files, purpose="corpus C", part=(part, 2), seed=1, mixed=False)
-            for name in ("o", "r"):
-                (tmp_path / f"{name}{part}").unlink()
-        except DataError as error:
-            told.append(str(error))
-    assert f"{bad}, line {line}:" in " ".join(told)
     with pytest.raises(DataError, match=message):
         mix([("C", bad)], tmp_path / "o", tmp_path / "h", tmp_path / "r", heldout_pairs=0, seed=1)
     assert list(tmp_path.iterdir()) == [bad]

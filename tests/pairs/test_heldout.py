@@ -52,7 +52,7 @@ def test_any_rows_are_chosen_and_parted_as_by_the_reference(tmp_path_factory, mi
     expected = chosen_plainly(mixed, wanted)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_file, "BLOCK_BYTES", block)
-        assert heldout.choose([path], wanted) == expected
+        assert heldout.choose(path, wanted) == expected
         out, held, by_corpus, neighbours = parted(path, *expected)
     chosen, keys = expected
     near = {n for n, row in enumerate(mixed) if {*map(normalised_key, row[:2])} & keys}
@@ -65,7 +65,7 @@ def test_any_rows_are_chosen_and_parted_as_by_the_reference(tmp_path_factory, mi
 
 def test_a_row_without_letters_or_with_a_side_seen_before_is_not_held_out(tmp_path):
     mixed = [("!?", "a", 0), ("b", "c", 0), ("B.", "d", 0), ("e", " c ", 0), ("f", "g", 1)]
-    assert heldout.choose([write(tmp_path / "m.tsv", mixed)], 2) == ({1, 4}, {"b", "c", "f", "g"})
+    assert heldout.choose(write(tmp_path / "m.tsv", mixed), 2) == ({1, 4}, {"b", "c", "f", "g"})
 
 
 def test_a_row_is_dropped_where_either_side_is_one_held_out_in_either_language(tmp_path):
@@ -87,7 +87,7 @@ def test_the_keys_of_every_script_are_compared(tmp_path, script):
     mixed = [(f"{script}{chr(0x4E00 + number)}", f"{chr(0x5E00 + number)}", 0) for number in range(200)]
     mixed += [(f"«{source}»!", "other", 1) for source, _, _ in mixed[:5]]
     path = write(tmp_path / "m.tsv", mixed)
-    chosen, keys = heldout.choose([path], 3)
+    chosen, keys = heldout.choose(path, 3)
     assert chosen == {0, 1, 2}
     out, held, _, neighbours = parted(path, chosen, keys)
     assert (len(out), len(held), neighbours) == (199, 3, {1: 3})
@@ -95,10 +95,10 @@ def test_the_keys_of_every_script_are_compared(tmp_path, script):
 
 def test_nothing_is_held_out_where_none_is_wanted(tmp_path):
     path = write(tmp_path / "m.tsv", [("a", "b", 0)])
-    assert heldout.choose([path], 0) == (set(), set())
+    assert heldout.choose(path, 0) == (set(), set())
     assert parted(path, set(), set())[:2] == ([b"a\tb\t0"], [])
 
 
 def test_a_sentence_of_a_text_is_not_held_out(tmp_path: Path) -> None:
     path = write(tmp_path / "mixed", [("a b", "a b", 1), ("c d", "e f", 0), ("g h", "g h", 12), ("i", "j", 2)])
-    assert heldout.choose([path], 4, text=[1, 12]) == ({1, 3}, {"cd", "ef", "i", "j"})
+    assert heldout.choose(path, 4, text=[1, 12]) == ({1, 3}, {"cd", "ef", "i", "j"})

@@ -10,7 +10,6 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.pairs import dedupe, pair_file
-from psp.pairs import mix as mixing
 from psp.text.keys import normalised_key
 from tests.pairs.conftest import SHARDS, pairs, reference, run_mix
 
@@ -126,39 +125,3 @@ def test_an_empty_mix_says_what_led_there(tmp_path):
 def test_a_mix_of_held_out_pairs_and_their_neighbours_alone_is_empty(tmp_path):
     with pytest.raises(DataError, match="1 were held out, 19 shared a side with them"):
         run_mix([[("the same", f"target {number}") for number in range(20)]], tmp_path, heldout_pairs=1)
-
-
-@settings(max_examples=30)
-@given(
-    corpora=st.lists(pairs, min_size=1, max_size=3).filter(any),
-    scored=st.booleans(),
-    heldout_pairs=st.integers(0, 5),
-    shards=st.sampled_from([None, 1, 3]),
-)
-@pytest.mark.parametrize("count", [1, 2, 7])
-def test_the_parts_of_ranges_join_to_the_bytes_of_one(tmp_path_factory, corpora, scored, heldout_pairs, shards, count):
-    folder = tmp_path_factory.mktemp("parts")
-    kept, _, summary = run_mix(corpora, folder, heldout_pairs=heldout_pairs, shards=shards)
-    assert kept
-    paths = [folder / f"c{number}.tsv" for number in range(len(corpora))]
-    if scored:  # the first corpus alone
-        paths[0].write_text("".join(f"{a}\t{b}\t0.5\n" for a, b in corpora[0]), newline="\n")
-    numbers = range(1, count + 1)
-
-    def files(step, *endings):
-        return [tuple(folder / f"{step}{number}.{ending}" for ending in endings) for number in numbers]
-
-    split, ranges, parts = files("a", "tsv", "json"), files("b", "tsv", "json"), files("c", "tsv", "held", "json")
-    for number in numbers:
-        dedupe.split_rows(paths, *split[number - 1], purpose=mixing.PURPOSE, part=(number, count), seed=1, mixed=True)
-    for number in numbers:
-        mixing.sort_range(split, number, *ranges[number - 1], seed=1, shards=shards)
-    for number in numbers:
-        mixing.part_range(ranges, number, *parts[number - 1], heldout_pairs=heldout_pairs)
-    reports = [one[-1] for one in (*split, *ranges, *parts)]
-    joined = [folder / name for name in ("all.tsv", "all.held", "all.json")]
-    labels = [f"c{number}" for number in range(len(corpora))]
-    pairs_ = [one[:2] for one in parts]
-    assert mixing.gather_mix(labels, pairs_, reports, *joined, heldout_pairs=heldout_pairs) == summary
-    for name, path in zip(("mix.tsv", "heldout.tsv", "mix.json"), joined, strict=True):
-        assert path.read_bytes() == (folder / name).read_bytes()

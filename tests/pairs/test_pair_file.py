@@ -113,24 +113,3 @@ def test_files_that_are_missing_or_empty_are_named(tmp_path):
     with pytest.raises(DataError, match=r"empty\.tsv: no pairs"):
         pair_file.read_pairs(empty)
     assert list(pair_file.blocks(empty)) == list(pair_file.read_mixed(empty)) == []
-
-
-@given(content=st.text("ab\tü\n", max_size=60).map(str.encode), count=st.integers(1, 9), size=st.integers(1, 20))
-def test_the_parts_of_a_file_are_the_whole_cut_at_line_ends(tmp_path_factory, content, count, size):
-    path = tmp_path_factory.mktemp("parts") / "pairs.tsv"
-    path.write_bytes(content)
-    found = [
-        list(pair_file.blocks(path, size, pair_file.spans_of([path], part, count)[0])) for part in range(1, count + 1)
-    ]
-    whole = b"".join(block for _, block in pair_file.blocks(path))
-    assert b"".join(block for part in found for _, block in part) == whole
-    assert all(block.endswith(b"\n") for part in found for _, block in part)
-    assert [part[0][0] for part in found if part] == [1] * sum(map(bool, found))
-
-
-def test_parts_have_about_one_size(tmp_path):
-    path = tmp_path / "pairs.tsv"
-    path.write_bytes(b"one\tun\n" * 900)
-    spans = [pair_file.spans_of([path], part, 7)[0] for part in range(1, 8)]
-    sizes = [stop - start for start, stop in spans]
-    assert sum(sizes) == 7 * 900 and max(sizes) - min(sizes) <= 7

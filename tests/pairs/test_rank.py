@@ -19,7 +19,7 @@ from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.pairs import pair_file, rank, rank_records
 from psp.pairs.dedupe import dedupe_corpus, seed_for
-from psp.pairs.rank import gather_rank, rank_corpus, rank_part, rank_values, split_corpus, with_scores
+from psp.pairs.rank import rank_corpus, split_corpus, with_scores
 from psp.pairs.rank_records import find_rank, read_sorted, write_sorted
 from psp.text.words import trigram_overlap, words
 from tests.pairs.conftest import side
@@ -144,52 +144,37 @@ copies = st.lists(
     block=st.integers(1, 60),
     run=st.integers(1, 20),
 )
-@pytest.mark.parametrize("count", [1, 2, 7])
-def test_the_parts_of_several_jobs_join_to_the_bytes_of_one(
-    tmp_path_factory, rows, columns, by, deciles, block, run, count
-):
+def test_blocks_and_runs_of_any_size_give_the_same_bytes(tmp_path_factory, rows, columns, by, deciles, block, run):
     folder, columns = tmp_path_factory.mktemp("parts"), max(columns, {"score": 3, "translation": 4}.get(by, 2))
     source, kept = write(folder / "in.tsv", rows, columns), {"corpus": "C", "deciles": sorted(deciles)}
+    one = rank_corpus(source, folder / "one.tsv", folder / "one.json", by=by, seed=1, **kept)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_file, "BLOCK_BYTES", block)
-        one = rank_corpus(source, folder / "one.tsv", folder / "one.json", by=by, seed=1, **kept)
         patch.setattr(rank_records, "RUN", run)
-        assert in_parts(source, folder, count, by, **kept) == one
+        assert rank_corpus(source, folder / "all.tsv", folder / "all.json", by=by, seed=1, **kept) == one
     for ending in ("tsv", "json"):
         assert (folder / f"all.{ending}").read_bytes() == (folder / f"one.{ending}").read_bytes()
 
 
-def in_parts(source: Path, folder: Path, count: int, by: str, **kept: object) -> object:
-    numbers = [(number, count) for number in range(1, count + 1)]
-    values = [folder / f"{number}.bin" for number, _ in numbers]
-    for part, path in zip(numbers, values, strict=True):
-        rank_values(source, path, corpus="C", by=by, seed=1, part=part)
-    made = [(folder / f"{number}.tsv", folder / f"{number}.json") for number, _ in numbers]
-    for part, files in zip(numbers, made, strict=True):
-        rank_part(source, values, *files, part=part, **kept)
-    return gather_rank(made, folder / "all.tsv", folder / "all.json", by=by, **kept)
-
-
 @pytest.mark.parametrize("block", [1, 90, 10_000])
-def test_pairs_keep_their_order_whatever_the_blocks_and_parts(tmp_path, monkeypatch, block):
+def test_pairs_keep_their_order_whatever_the_blocks(tmp_path, monkeypatch, block):
     monkeypatch.setattr(pair_file, "BLOCK_BYTES", block)
     scores = random.Random(1).sample(range(100), 100)
     source = write(tmp_path / "in.tsv", [("a", "b", score, 0) for score in scores], 3)
     expected = [score for score in scores if score > 80 and score != 90] + [80, 90]  # those at a bound come last
-    for count in (1, 2, 7, 13):
-        in_parts(source, tmp_path, count, "score", corpus="C", deciles=[10, 9])
-        rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[9, 10], seed=1)
-        for name in ("o", "all"):
-            assert [int(row.split(b"\t")[2]) for row in lines(tmp_path / f"{name}.tsv")] == expected
+    rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[9, 10], seed=1)
+    assert [int(row.split(b"\t")[2]) for row in lines(tmp_path / "o.tsv")] == expected
 
 
-def test_errors_in_a_part_count_the_lines_of_the_whole(tmp_path):
+def test_an_error_names_the_line(tmp_path):
     rows = [f"a\tb\t{number}\n" for number in range(20)]
     rows[15] = "a\tb\tinf\n"
     (tmp_path / "in.tsv").write_text("".join(rows))
     with pytest.raises(DataError, match=r"in\.tsv, line 16: the score 'inf' is not"):
-        in_parts(tmp_path / "in.tsv", tmp_path, 3, "score", corpus="C", deciles=[1])
-    assert not (tmp_path / "3.bin").exists()
+        rank_corpus(
+            tmp_path / "in.tsv", tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[1], seed=1
+        )
+    assert not (tmp_path / "o.tsv").exists()
 
 
 def test_length_is_the_mean_of_both_sides_and_overlap_reads_the_filters_settings(tmp_path):

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import itertools
 import json
 import os
@@ -18,7 +17,7 @@ from hypothesis import strategies as st
 import psp.pairs.store_file
 from psp.core.errors import DataError
 from psp.core.files import sha256
-from psp.pairs.store import Store, gather_stores, write_store
+from psp.pairs.store import Store, write_store
 from psp.text.sentencepiece import load_sentencepiece
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.words import clean
@@ -169,27 +168,6 @@ def test_the_same_input_gives_the_same_bytes(tmp_path, model):
         write(tmp_path / str(run), model, threads=threads)
         digests.add(sha256(tmp_path / str(run) / "store.h5"))
     assert len(digests) == 1
-
-
-@pytest.mark.parametrize("count", [1, 2, 7, 400])
-def test_the_stores_of_parts_join_to_the_bytes_of_one(tmp_path, model, monkeypatch, count):
-    """Also with more parts than lines: some are empty then."""
-    monkeypatch.setattr(psp.pairs.store_file, "CHUNK", 16)
-    settings = {"max_pieces": 3, "batch": 7}
-    attributes = write(tmp_path, model, **settings)
-    parts = [tmp_path / f"{number}.h5" for number in range(1, count + 1)]
-    for number, path in enumerate(parts, start=1):
-        write_store(tmp_path / "mix.tsv", model, path, languages=["en", "fr"], corpora=CORPORA,
-                    part=(number, count), **settings)  # fmt: skip
-    assert gather_stores(parts, tmp_path / "joined.h5", batch=7) == attributes
-    assert sha256(tmp_path / "joined.h5") == sha256(tmp_path / "store.h5")
-
-
-def test_an_error_in_a_part_has_the_line_of_the_whole(tmp_path, model):
-    rows = [*ROWS[:50], ("bread", "pain", 5), *ROWS[:3]]
-    for part, found in (((2, 2), True), ((1, 2), False), ((5, 5), True)):
-        with pytest.raises(DataError, match=r"mix\.tsv, line 51: the third") if found else contextlib.nullcontext():
-            write(tmp_path, model, rows, part=part, batch=1)
 
 
 @pytest.mark.parametrize(("size", "dtype"), [(65_536, np.uint16), (65_537, np.int32)])

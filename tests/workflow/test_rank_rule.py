@@ -59,11 +59,11 @@ def test_the_wanted_deciles_are_trained_on_and_reported(copy_of_finished):
 
     assert workflow.planned(*targets) == set()
     workflow.edit("tiny.yaml", "[10, 1]", "[10]")
-    assert {"rank", "dedupe_small_ranked", "train"} <= workflow.planned(*targets)
-    assert "filter_small_ranked" not in workflow.planned("--config", "keep_intermediate=true", "--", *targets)
+    assert {"rank", "dedupe", "train"} <= workflow.planned(*targets)
+    assert "filter" not in workflow.planned("--config", "keep_intermediate=true", "--", *targets)
     workflow.edit("tiny.yaml", ", rank: {by: translation, deciles: [10]}", "")
     planned = workflow.planned("--config", "keep_intermediate=true", "--", *targets)
-    assert "dedupe_small_ranked" in planned and not planned & {"filter_small_ranked", "rank"}
+    assert "dedupe" in planned and not planned & {"filter", "rank"}
 
 
 @pytest.mark.slow

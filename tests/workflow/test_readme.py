@@ -333,8 +333,7 @@ def test_the_picture_is_the_rule_graph(project):
         picture |= set(itertools.pairwise(names))
     targets = [f"results/fr/{name}.json" for name in ("eval", "data", "compare", "speed")]
     output = project.run("--rulegraph", "dot", *targets, configs=()).output
-    # A model's small corpora have rules of their own.
-    names = dict(re.findall(r'(\d+)\[label = "(\w+?)(?:_small_fr)?"', output))
+    names = dict(re.findall(r'(\d+)\[label = "(\w+)"', output))
     real = {(names[start], names[end]) for start, end in re.findall(r"(\d+) -> (\d+)", output)}
     assert len(real) > 12
     # Left out for the reader: reports that the evaluation copies into eval.json, and what is beside the road.

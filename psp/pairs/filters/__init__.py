@@ -31,7 +31,7 @@ import importlib
 import pkgutil
 
 from psp.pairs.filters.base import Batch, Filter, RowError, build, for_text, names, problems, section
-from psp.pairs.filters.stage import filter_corpus, gather
+from psp.pairs.filters.stage import filter_corpus
 
 for _module in pkgutil.iter_modules(__path__):
     importlib.import_module(f"{__name__}.{_module.name}")
@@ -43,7 +43,6 @@ __all__ = [
     "build",
     "filter_corpus",
     "for_text",
-    "gather",
     "names",
     "problems",
     "section",

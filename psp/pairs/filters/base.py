@@ -10,7 +10,7 @@ from typing import Any, ClassVar
 
 from psp.core import named
 from psp.core.errors import ConfigError, PspError
-from psp.core.settings import Section, Setting, boolean, number
+from psp.core.settings import Section, Setting, boolean, integer, number
 from psp.pairs.data_limits import WARN_SHARE
 
 STAGE: dict[str, Setting] = {
@@ -34,13 +34,12 @@ STAGE: dict[str, Setting] = {
         help="share of rows that may have the wrong number of columns or an invalid score; more is an error",
     ),
     "warn_share": WARN_SHARE,
-    "job_minutes": number(
-        30,
-        above=0,
-        untracked=True,  # what it changes is in the inputs
-        help="a stage that is estimated to take longer is split among jobs of about this length: filters, ranking and "
-        "deduplication of a corpus, mixing and storing a model's pairs; estimated from a corpus's `pairs` in the "
-        "catalogue, or a sample of a file of your own; the result is the same, but changing the value repeats them",
+    "threads": integer(
+        8,
+        at_least=1,
+        inert=True,
+        help="processes that filter a corpus, at most one for 50,000 pairs and no more than `--cores`; the result is "
+        "the same",
     ),
 }
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""

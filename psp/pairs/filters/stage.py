@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+import contextlib
+import ctypes
 import itertools
 import logging
 import multiprocessing
+import signal
 from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
@@ -15,12 +18,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import xxhash
 
 from psp.core.errors import DataError
-from psp.core.files import append, atomic_bytes, atomic_text, read_json, write_json
+from psp.core.files import atomic_text, write_json
 from psp.core.progress import Progress
 from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
-from psp.pairs.pair_file import read_dropped
 from psp.text.normalisation import Normaliser
 from psp.text.repair import counted, repair
 from psp.text.segment import Segmenter, unspaced_sides
@@ -57,7 +59,6 @@ def filter_corpus(
     sample: int = SAMPLE,
     seed: int = 0,
     processes: int = 1,
-    shard: tuple[int, int | None] | None = None,
 ) -> FilterReport:
     r"""Write the pairs that every filter keeps, in their original order; memory does not grow with the corpus.
 
@@ -84,8 +85,6 @@ def filter_corpus(
         sample: maximum number of pairs in the sample. Reasons get equal shares; what a rare one leaves goes to others.
         seed: seed of the sample, which depends on the pairs dropped but not on their order.
         processes: workers; one means this process. The files are the same for any number and any ``batch``.
-        shard: filter only the rows from the first number (from 0) up to the second, exclusive; None is the end. The
-            files are then for :func:`gather`; the sample has up to ``sample`` pairs of each reason.
 
     Raises:
         DataError: from the reader of ``pairs``, from a filter, or the disk is full. No file is changed then.
@@ -97,14 +96,12 @@ def filter_corpus(
     counts, repaired = Counter[str](), Counter[str]()
     seen = kept = 0
     drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
-    first, end = shard or (0, None)
     with (
         atomic_text(out) as out_file,
         atomic_text(dropped) as dropped_file,
         Progress(f"filtering {corpus}", "pairs") as bar,
     ):
-        parts = enumerate(batches(itertools.islice(pairs, first, end), batch))
-        numbered = ((first + 1 + place * batch, rows) for place, rows in parts)
+        numbered = ((1 + place * batch, rows) for place, rows in enumerate(batches(pairs, batch)))
         for done in _in_order(job, numbered, processes):
             out_file.write(done.text)
             seen += done.seen
@@ -114,7 +111,7 @@ def filter_corpus(
                 counts[reason] += 1
                 drawn[reason].add(_key(row, seed), row)
             bar.add(done.seen)
-        dropped_file.writelines(_lines(drawn, sample if shard is None else None))
+        dropped_file.writelines(_lines(drawn, sample))
         summary: FilterReport = {
             "format": 1,
             "corpus": corpus,
@@ -133,55 +130,9 @@ def filter_corpus(
             "dropped": dict(sorted(counts.items())),
         }
         write_json(report, summary)
-    if shard is None:
-        _warn_of_none(summary, dropped)
+    if not kept:
+        log.warning("%s: none of %s pairs are left; what was dropped is in %s", corpus, f"{seen:,}", dropped)
     return summary
-
-
-def gather(
-    shards: Sequence[tuple[Path, Path, Path]],
-    out: Path,
-    report: Path,
-    dropped: Path,
-    *,
-    sample: int = SAMPLE,
-    seed: int = 0,
-) -> FilterReport:
-    """Join what :func:`filter_corpus` made of all shards of a corpus: the files that it would have made of the whole.
-
-    Args:
-        shards: ``out``, ``report`` and ``dropped`` of each, in order.
-        out, report, dropped, sample, seed: as for :func:`filter_corpus`.
-
-    Raises:
-        DataError: a file cannot be read, or the disk is full. No file is changed then.
-    """
-    reports: list[FilterReport] = [read_json(path) for _, path, _ in shards]
-    counts = sum((Counter(one["dropped"]) for one in reports), Counter[str]())
-    drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
-    with atomic_bytes(out) as out_file, atomic_text(dropped) as dropped_file:
-        for path, _, of_shard in shards:
-            append(path, out_file)
-            for reason, columns in read_dropped(of_shard):
-                row = "\t".join(columns)
-                drawn[reason].add(_key(row, seed), row)
-        dropped_file.writelines(_lines(drawn, sample))
-        summary: FilterReport = {
-            **reports[0],
-            "seen": sum(one["seen"] for one in reports),
-            "kept": sum(one["kept"] for one in reports),
-            "repaired": dict(sum((Counter(one["repaired"]) for one in reports), Counter[str]())),
-            "dropped": dict(sorted(counts.items())),
-        }
-        write_json(report, summary)
-    _warn_of_none(summary, dropped)
-    return summary
-
-
-def _warn_of_none(summary: FilterReport, dropped: Path) -> None:
-    if not summary["kept"]:
-        seen = f"{summary['seen']:,}"
-        log.warning("%s: none of %s pairs are left; what was dropped is in %s", summary["corpus"], seen, dropped)
 
 
 class _Done(NamedTuple):
@@ -314,6 +265,8 @@ _job: _Job
 def _set_job(job: _Job) -> None:
     global _job
     _job = job
+    with contextlib.suppress(AttributeError):  # prctl is Linux's; whoever is killed leaves no worker behind
+        ctypes.CDLL(None).prctl(1, signal.SIGKILL)  # PR_SET_PDEATHSIG
 
 
 def _run_job(first: int, rows: Rows) -> _Done:
@@ -324,11 +277,11 @@ def _key(row: str, seed: int) -> bytes:
     return xxhash.xxh3_64_digest(row.encode(), seed % 2**64)
 
 
-def _lines(drawn: Mapping[str, HashDraw[str]], most: int | None) -> Iterator[str]:
+def _lines(drawn: Mapping[str, HashDraw[str]], most: int) -> Iterator[str]:
     """``reason \t row \n`` of the rows drawn for each reason; no more than ``most`` of all reasons together."""
     rows = {reason: draw.items() for reason, draw in drawn.items()}
     sizes = {reason: len(some) for reason, some in rows.items()}
-    for reason, share in sorted((sizes if most is None else _shares(sizes, most)).items()):
+    for reason, share in sorted(_shares(sizes, most).items()):
         for row in rows[reason][:share]:
             yield f"{reason}\t{row}\n"
 

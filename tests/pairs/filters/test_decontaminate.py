@@ -70,7 +70,7 @@ def test_a_test_sentence_in_another_unicode_form_is_found_and_held_out(tmp_path,
     # Likewise for pairs held out of training, and duplicates of a pair.
     mixed = tmp_path / "mix.tsv"
     mixed.write_text("".join(f"{one}\tx{row}\t0\n" for row, one in enumerate([*sentences, *others])), "utf-8")
-    chosen, keys = heldout.choose([mixed], len(sentences))
+    chosen, keys = heldout.choose(mixed, len(sentences))
     assert chosen == set(range(len(sentences)))
     with (tmp_path / "out").open("wb") as out, (tmp_path / "held").open("wb") as held, Progress("", "") as bar:
         assert heldout.part(mixed, chosen, keys, out, held, bar)[1] == {0: len(others)}

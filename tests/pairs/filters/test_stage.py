@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import json
 import random
+import subprocess
+import sys
+import time
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from pathlib import Path
@@ -15,7 +18,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.corpora.rows import BadRow
-from psp.pairs.filters import RowError, build, filter_corpus, gather
+from psp.pairs.filters import RowError, build, filter_corpus
 from psp.text.normalisation import Normaliser
 from psp.text.repair import repair
 from psp.text.segment import Segmenter
@@ -99,23 +102,6 @@ def test_files_are_the_same_for_any_processes_and_batches(tmp_path):
     assert 0 < first[1]["kept"] < 3000
 
 
-@settings(max_examples=60)
-@given(rows=pairs, cuts=st.lists(st.integers(0, 30), max_size=6), sample=st.integers(0, 5))
-def test_shards_joined_are_the_whole(tmp_path_factory, rows, cuts, sample):
-    folder = tmp_path_factory.mktemp("filter")
-    config = {"length": {"min": 1, "max": 2}, "identical": {"enabled": True}}
-    whole = run(rows, folder, config, sample=sample, clean=True)
-    ends = [*sorted(cuts), None]
-    shards = []
-    for number, rows_of_it in enumerate(zip([0, *ends[:-1]], ends, strict=True)):
-        (folder / str(number)).mkdir()
-        run(rows, folder / str(number), config, sample=sample, shard=rows_of_it, clean=True)
-        shards.append(tuple(folder / str(number) / f"out.{name}" for name in ("tsv", "json", "dropped.tsv")))
-    out, report, dropped = folder / "joined.tsv", folder / "joined.json", folder / "joined.dropped.tsv"
-    assert gather(shards, out, report, dropped, sample=sample) == whole[1] == json.loads(report.read_text())
-    assert (out.read_bytes(), dropped.read_bytes()) == (whole[0], whole[2])
-
-
 class Particular:
     """A filter that cannot judge one row."""
 
@@ -130,17 +116,38 @@ class Particular:
         return [None] * len(batch)
 
 
-def test_an_error_in_a_shard_names_the_row_of_the_corpus(tmp_path):
+def test_an_error_names_the_row_of_the_corpus(tmp_path):
     rows = [(str(row), "a") for row in range(10)]
-    for shard in (None, (5, None), (3, 8)):
+    for options in ({}, {"batch": 3}, {"batch": 2, "processes": 2}):
         with pytest.raises(DataError, match=r"^C, line 8: cannot judge$"):
-            run(rows, tmp_path, {}, filters=[Particular()], shard=shard)
-    run(rows, tmp_path, {}, filters=[Particular()], shard=(0, 7))
+            run(rows, tmp_path, {}, filters=[Particular()], **options)
 
 
-def test_a_shard_behind_the_end_is_empty_and_no_warning(tmp_path, caplog):
-    out, summary, dropped = run([("a", "b")], tmp_path, {"length": {"enabled": False}}, shard=(5, 9))
-    assert (out, summary["seen"], dropped, caplog.text) == (b"", 0, b"", "")
+@pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
+def test_workers_end_with_the_process_that_is_killed(tmp_path):
+    program = (
+        "import itertools, os, time\nfrom pathlib import Path\nfrom psp.pairs.filters import filter_corpus\n"
+        f"folder = Path({str(tmp_path)!r})\n"
+        "class Slow:\n"
+        "    name, settings = 'slow', {}\n"
+        "    def prepare(self): pass\n"
+        "    def __call__(self, batch):\n"
+        "        (folder / f'pid{os.getpid()}').touch()\n"
+        "        time.sleep(60)\n"
+        "filter_corpus(itertools.repeat(('a', 'b'), 50), folder / 'o', folder / 'r', folder / 'd', corpus='C',\n"
+        "              languages=('en', 'fr'), filters=[Slow()], batch=5, processes=2)\n"
+    )
+    parent = subprocess.Popen([sys.executable, "-c", program])
+    while len(workers := list(tmp_path.glob("pid*"))) < 2:
+        assert parent.poll() is None
+        time.sleep(0.05)
+    parent.kill()
+    parent.wait()
+    left = [Path("/proc", worker.name.removeprefix("pid")) for worker in workers]
+    deadline = time.monotonic() + 10
+    while any(place.exists() for place in left):
+        assert time.monotonic() < deadline, "a worker outlived it"
+        time.sleep(0.1)
 
 
 def test_translation_scores_are_carried_but_not_to_bitext_that_is_mined(tmp_path):
