@@ -21,7 +21,7 @@ from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
 from psp.config.model import EntryKind, ModelEntry, unspelled
 from psp.config.model_kinds import of_entry
-from psp.config.overlay import merge, with_new_names
+from psp.config.overlay import merge
 from psp.config.schema import check
 from psp.config.trained_entries import check_chosen, chosen_on, tuning_of, with_paths
 from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
@@ -46,7 +46,7 @@ class Config(Downloads):
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
         self.schema = document()
-        self.raw: dict[str, Any] = with_new_names(at_home(dict(raw)))
+        self.raw: dict[str, Any] = at_home(dict(raw))
         raw = self.raw
         for key, node in self.schema["properties"].items():
             # Snakemake's --config reads True and False, but leaves YAML's true and false as text.

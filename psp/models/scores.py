@@ -1,7 +1,6 @@
 """The scores of an evaluation as one list of records, for all code that shows, compares or publishes them.
 
-An evaluation is eval.json, a system of compare.json, or the scores of an entry of quantized.json. Format 1, which had
-separate keys for each family of test sets, is read too (:mod:`psp.models.old_scores`).
+An evaluation is eval.json, a system of compare.json, or the scores of an entry of quantized.json.
 """
 
 from __future__ import annotations
@@ -12,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.models.hub_sets import SETS, HubSet
-from psp.models.old_scores import of_format_1
 from psp.text.languages import name_of_set
 from psp.text.published_sets import is_published, own_name
 
@@ -175,8 +173,6 @@ def compared_metrics(evaluation: Mapping[str, Any]) -> dict[str, float | None]:
 
 def tasks_of(evaluation: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     """The tasks of an evaluation by name, each with its ``parts``."""
-    if "sts" in evaluation:
-        return {task: {"parts": parts} for task, parts in of_format_1(evaluation).items() if parts}
     return dict(evaluation.get("tasks", {}))
 
 

@@ -111,7 +111,7 @@ def test_standard_output_is_no_file_that_is_read(small_model, psp_command, tmp_p
     with (tmp_path / "pairs.tsv").open("ab") as file:
         done = psp_command.run("score", small_model, tmp_path / "pairs.tsv", stdout=file)
     assert done.returncode == 1 and b"standard output: would write over" in done.stderr
-    shutil.copytree(FIXTURES / "results", tmp_path / "results")
+    shutil.copytree(FIXTURES.parents[1] / "fixtures/results", tmp_path / "results")
     with (tmp_path / "results/all.json").open("ab") as file:
         shown = psp_command.run("show", tmp_path / "results", "--format", "json", stdout=file)
         assert shown.returncode == 0, shown.stderr

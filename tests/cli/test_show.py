@@ -11,7 +11,7 @@ import pytest
 
 from psp.cli.main import main
 
-RESULTS = str(Path(__file__).parents[1] / "held/fixtures/results")
+RESULTS = str(Path(__file__).parents[1] / "fixtures/results")
 
 
 def shown(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:

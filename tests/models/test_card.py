@@ -8,6 +8,7 @@ import yaml
 from psp.core.errors import DataError
 from psp.models import card, card_data, card_file
 from tests.conftest import as_published
+from tests.short_scores import in_full
 
 CONFIG = {
     "dim": 1024,
@@ -30,14 +31,14 @@ YEAR = {
     "pearson_mean": 65.04, "pearson_mean_interval": None, "pairs": 14000,
     "spearman_concatenated": 64.5, "spearman_concatenated_interval": [64.0, 65.0], "pairs_concatenated": 13294,
 }  # fmt: skip
-EVALUATION = as_published({
+EVALUATION = as_published(in_full({
     "model": "no",
     "sts": {"2012": {**YEAR, "pairs": 3108, "pairs_concatenated": 3108}, "average": YEAR},
     "semeval2017": {"track5.en-en": {**FIGURES, "development": True}},
     "stsb": {"test": FIGURES, "dev": NONE},
     "files": {},
     "tatoeba": {"nob": {"nob-eng": {"error": 6.2, "interval": [4.9, 7.9], "pairs": 1000}}},
-})  # fmt: skip
+}))  # fmt: skip
 
 
 def corpus(name, address, licence, version):
@@ -123,7 +124,7 @@ def test_scores_and_data():
         "| my\\|own | en-no | - | 12,345 | none declared | not on the web |",
     ]
     assert "/home/me" not in text
-    nothing = {"sts": {}, "semeval2017": {}, "stsb": {"dev": NONE}, "files": {}, "tatoeba": {}}
+    nothing = in_full({"stsb": {"dev": NONE}})
     assert "not evaluated on any test set" in card.card(CONFIG, evaluation=nothing)
     best = {"error": 12.5, "pairs_heldout": 1500}
     text = card.card(CONFIG, evaluation=nothing | {"train": {"best": best}})

@@ -13,6 +13,7 @@ from psp.models.scores import eval_results, model_index, scores
 from psp.text import markup
 from tests.conftest import as_published
 from tests.models.test_card import EVALUATION, FIGURES, YEAR
+from tests.short_scores import in_full
 
 hub = pytest.importorskip("huggingface_hub")
 
@@ -33,7 +34,7 @@ def test_every_score_is_in_the_model_index():
     assert [one.dataset_type for one in found[:4]] == ["sts.2012", "mteb/sts12-sts", "sts.average", "sts.average"]
     assert found[6].dataset_type == found[7].dataset_type == "mteb/stsbenchmark-sts"
     assert found[7].dataset_revision == SETS["stsb.test"].revision and found[7].dataset_split == "test"
-    assert model_index("no", {"sts": {}, "semeval2017": {}, "stsb": {}, "files": {}, "tatoeba": {}}) == []
+    assert model_index("no", {"tasks": {}}) == []
 
 
 def test_the_hubs_entries_are_those_of_the_same_protocol():
@@ -61,20 +62,12 @@ def test_the_hubs_entries_are_those_of_the_same_protocol():
     ],
 )
 def test_no_entry_without_the_same_protocol(changed):
-    nothing = {"sts": {}, "semeval2017": {}, "stsb": {}, "files": {}, "tatoeba": {}}
-    evaluation = as_published(nothing | changed)
+    evaluation = as_published(in_full(changed))
     assert list(scores(evaluation)) and entries(evaluation) == {}
 
 
 def test_a_track_is_a_subset():
-    evaluation = {
-        "sts": {},
-        "semeval2017": {"track2.ar-en": {**FIGURES, "pairs": 250}},
-        "stsb": {},
-        "files": {},
-        "tatoeba": {},
-    }
-    evaluation = as_published(evaluation)
+    evaluation = as_published(in_full({"semeval2017": {"track2.ar-en": {**FIGURES, "pairs": 250}}}))
     (entry,) = entries(evaluation)[".eval_results/STS17.yaml"]
     assert entry.task_id == "STS17_en-ar_test"
 
@@ -92,7 +85,7 @@ def test_other_sentences_in_a_published_sets_place_are_no_entry_and_have_their_o
 
 def test_own_sets_may_have_any_name():
     odd = 'my "set" | <b>\u202e{}\n'
-    evaluation = {"sts": {}, "semeval2017": {}, "stsb": {}, "files": {odd: FIGURES}, "tatoeba": {}}
+    evaluation = in_full({"files": {odd: FIGURES}})
     assert [score.test for score in scores(evaluation)] == [odd, odd]
     assert markup.yaml({"model-index": model_index("x", evaluation)}).isascii()
 

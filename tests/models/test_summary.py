@@ -14,7 +14,7 @@ from psp.core.files import read_json, write_json
 from psp.models.scores import scores
 from psp.models.summary import records
 
-OLD = Path(__file__).parents[1] / "held/fixtures/results"
+OLD = Path(__file__).parents[1] / "fixtures/results"
 
 
 def part(value: float | None, **own: object) -> dict[str, object]:

@@ -271,7 +271,8 @@ def test_an_edited_card_is_taken_as_it_is(run, tmp_path, caplog):
 def quantized(run, tmp_path):
     dim = read_json(run["model_dir"] / "config.json")["dim"]
     scores = {key: value for key, value in SCORES.items() if key not in ("model", "train")}
-    scores["sts"] = {"average": SCORES["sts"]["average"]}
+    sts = {"parts": {"average": SCORES["tasks"]["sts"]["parts"]["average"]}}
+    scores["tasks"] = SCORES["tasks"] | {"sts": sts}
     smaller = [{"dtype": "int8", "dim": dim, "scores": scores}, {"dtype": "float32", "dim": 8, "scores": scores}]
     write_json(tmp_path / "quantized.json", {"model": "fr", "whole": {"dim": dim}, "smaller": smaller})
     return run | {"evaluation": tmp_path / "quantized.json"}

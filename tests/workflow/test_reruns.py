@@ -187,14 +187,14 @@ def test_a_failing_task_does_not_keep_the_evaluation_back(copy_of_finished):
 
 @pytest.mark.slow
 def test_one_command_keeps_results_of_before(copy_of_finished):
-    """Code has changed in every stage, and the evaluation is one of before each test set was a task."""
+    """Code has changed in every stage, and nothing is left of the tasks' own files."""
     folder = copy_of_finished.folder
     changed = ("core/files", "text/words", "pairs/store", "training/trainer", "evaluation/task", "models/scores")
     for name in changed:
         with (folder / f"psp/{name}.py").open("a") as file:
             file.write("\nCHANGED = True\n")
     shutil.rmtree(folder / "results/demo/tasks")
-    old = (ROOT / "tests/held/fixtures/results/eval.json").read_bytes()
+    old = (ROOT / "tests/fixtures/results/eval.json").read_bytes()
     (folder / EVAL).write_bytes(old)
     everything = [f"results/demo/{name}" for name in ("eval.json", "data.json", "card.md")]
     assert "train" in copy_of_finished.planned(*everything)

@@ -114,31 +114,18 @@ class ScoredTask(TypedDict, total=False):
 
 
 class ScoredTasks(TypedDict, total=False):
-    """The scores; all keys but tasks belong to format 1."""
+    """The scores."""
 
     tasks: Annotated[
         dict[str, ScoredTask],
         "the scores on each task, those of every model first, in the order in which they are shown",
     ]
-    sts: Annotated[dict[str, Any], "of format 1: SemEval's STS tasks by year, and the mean over the years"]
-    semeval2017: Annotated[dict[str, Any], "of format 1: the tracks of SemEval-2017"]
-    stsb: Annotated[dict[str, Any], "of format 1: the STS Benchmark"]
-    tatoeba: Annotated[dict[str, Any], "of format 1: Tatoeba's sets, by language and direction"]
-    files: Annotated[dict[str, Any], "of format 1: the user's own STS sets"]
 
 
 class Scores(ScoredTasks, total=False):
     conditions: Required[Conditions]
     sets: Sets
     skipped: Required[SkippedSets]
-
-
-add_keywords(
-    Scores,
-    # A file of format 1 has a key for each family of test sets instead of tasks; psp.models.old_scores reads it.
-    if_={"required": ["tasks"]},
-    else_={"required": ["sts", "semeval2017", "stsb", "tatoeba", "files"]},
-)
 
 
 class Difference(TypedDict):

@@ -177,8 +177,7 @@ class _Torch:
         return vectors
 
     def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        prepare = getattr(self.model, "preprocess", None) or self.model.tokenize  # its name before version 6
-        batches = [prepare(batch) for batch in texts]
+        batches = [self.model.preprocess(batch) for batch in texts]
 
         def run() -> None:
             with self._torch.inference_mode():

@@ -9,12 +9,8 @@ from typing import Any, Self, cast
 
 import numpy as np
 import torch
+from sentence_transformers.sentence_transformer.modules import InputModule
 from torch.nn import functional
-
-try:
-    from sentence_transformers.sentence_transformer.modules import InputModule
-except ModuleNotFoundError:  # before version 6
-    from sentence_transformers.models import InputModule
 
 from psp.core.errors import PspError
 from psp.models.combined import ADD, CombinedModel, parts_of
@@ -35,15 +31,9 @@ class _Module(InputModule):
         super().__init__()
         self.model = model
 
-    def tokenize(self, texts: Sequence[str], **kwargs: Any) -> dict[str, torch.Tensor]:
-        """The name of ``preprocess`` before version 6."""
-        return self.preprocess(texts, **kwargs)
-
     def get_embedding_dimension(self) -> int:
         """The number of dimensions of a vector."""
         return self.model.dim
-
-    get_sentence_embedding_dimension = get_embedding_dimension  # its name before version 6
 
     @property
     def max_seq_length(self) -> float:

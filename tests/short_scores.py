@@ -1,4 +1,4 @@
-"""Convert evaluations of format 1, before each test set was a task, to format 2."""
+"""Evaluations written shortly, for tests: the scores of each family of test sets, as tables of papers have them."""
 
 from __future__ import annotations
 
@@ -7,9 +7,16 @@ from typing import Any
 
 from psp.text.languages import name_of_set
 
+_FAMILIES = ("sts", "semeval2017", "stsb", "files", "tatoeba")
 
-def of_format_1(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
-    """The parts of each task, from the keys ``sts``, ``semeval2017``, ``stsb``, ``files`` and ``tatoeba``."""
+
+def in_full(body: Mapping[str, Any]) -> dict[str, Any]:
+    """An evaluation by ``sts``, ``semeval2017``, ``stsb``, ``files`` and ``tatoeba``, as eval.json has it."""
+    tasks = {task: {"parts": parts} for task, parts in _parts(body).items() if parts}
+    return {**{key: value for key, value in body.items() if key not in _FAMILIES}, "tasks": tasks}
+
+
+def _parts(body: Mapping[str, Any]) -> dict[str, dict[str, Any]]:
     parts: dict[str, dict[str, Any]] = {
         "sts": {year: _year(year, scores) for year, scores in body.get("sts", {}).items()}
     }
