@@ -101,7 +101,7 @@ def test_a_browser_asks_no_other_host(site, browser, width):
     context = browser.new_context(viewport={"width": width, "height": 900})
     page, asked = context.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
-    names = ("index.html", "architecture.html", "measurements.html", "python.html", "commands.html")
+    names = ("index.html", "architecture.html", "results.html", "python.html", "commands.html")
     for name in (*names, "guide/first-model.html", "guide/evaluate.html"):
         page.goto((site / name).as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name
