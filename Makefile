@@ -62,7 +62,7 @@ docs: install
 fuzz: install
 	python -m tests.fuzz.run --seconds 60
 
-# kill -9, full disks, lost locks and the like in whole runs of the workflow (docs/reliability.md).
+# kill -9, full disks, lost locks and the like in whole runs of the workflow (tests/faults/README.md).
 faults: install
 	python -m tests.faults.run
 

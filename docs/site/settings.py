@@ -27,7 +27,7 @@ A config is YAML, merged over [config/config.yaml](../config/config.yaml). The b
 the top level, for all models, or in a model's entry, for that one. A key that is left out has the default of the
 `recipe`:
 
-- `psp`: our own, chosen on development data ([experiments](experiments.md)), on correctly filtered pairs;
+- `psp`: our own, chosen on [development data](results.md#what-decided-the-recipe), on correctly filtered pairs;
 - `distilled`: the same, but training starts from an encoder's vectors of the pieces (`train.init_encoder`; extra `e5`),
   and models with English also learn from MiniLM (block `teacher`; extra `peers`);
 - `paper`: the method as described in "Paraphrastic Representations at Scale" (EMNLP 2022);

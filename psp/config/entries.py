@@ -4,7 +4,7 @@
 "Paraphrastic Representations at Scale" (EMNLP 2022); ``code`` is its published code, where the two disagree;
 ``paranmt`` is the method of "ParaNMT-50M" (ACL 2018), ``dadas`` that of Dadas (2022), encoders from mined paraphrases;
 ``unstated`` names the recipes whose paper does not state its value; ``psp`` is our own: another loss, learning rate and
-initial embedding matrix, chosen on development data (docs/measurements.md), with correctly filtered pairs;
+initial embedding matrix, chosen on development data (docs/results.md), with correctly filtered pairs;
 ``distilled`` is the same, learning from other encoders too. The blocks filters ... release may be set at the top level
 (for all models) and in a model's entry (for that model).
 """

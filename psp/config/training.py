@@ -106,8 +106,8 @@ class FromStore(TrainedKind):
 def train_mb(vocab_size: int, dim: int) -> float:
     """Estimate training's memory, in MB: weights, two moments, one copy being written, a gradient on a GPU; the rest.
 
-    Measured at 50,000 x 1,024 and 12,800 pairs a mega-batch: 1,400 MB (benchmarks/memory.py), of which 610 are weights
-    and moments, 310 imports and 150 the mega-batch's vectors.
+    Measured at 50,000 x 1,024 and 12,800 pairs a mega-batch: 1,400 MB, of which 610 are weights and moments, 310
+    imports and 150 the mega-batch's vectors.
     """
     return 1200 + 5 * 4 * vocab_size * dim / 1e6
 

@@ -19,6 +19,6 @@ WARN_PAIRS = integer(
     at_least=0,
     inert=True,
     help="warn about models with fewer training pairs; on similarity, models trained on fewer scored below untrained "
-    "embeddings with SIF weights (docs/measurements.md)",
+    "embeddings with SIF weights (docs/results.md, Few pairs)",
 )
 """``mix.warn_pairs``."""

@@ -21,7 +21,7 @@ from psp.pairs.pair_file import read_dropped
 log = logging.getLogger(__name__)
 
 #: Models trained on fewer pairs scored lower on similarity than untrained embeddings with SIF weights:
-#: docs/measurements.md, "Few pairs".
+#: docs/results.md, "Few pairs".
 SHARE, PAIRS = WARN_SHARE.default, WARN_PAIRS.default
 SAMPLES = 3  # dropped pairs shown of a corpus
 MOST_CORPORA = 4  # named in a line

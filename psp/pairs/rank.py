@@ -8,7 +8,8 @@ The paper "ParaNMT-50M" (section 5.4) ranks by the score, the trigram overlap an
 decile at a time, and takes its training pairs from the best fifth by score. Which end is best: by ``score`` and
 ``translation`` the tenth, where the sides agree and where the translation system was confident. By ``overlap`` neither:
 the first has pairs with nothing in common, including wrong ones, the last has copies. By ``length`` neither: the first
-has short sentences, the last long ones. The study of deciles (docs/studies.md) measures it.
+has short sentences, the last long ones. Models of each decile
+measure it (docs/results.md, "English, and the paper's studies").
 
 Two passes are made over the text. The first writes the pairs' values and hashes to disk, 32 bytes a pair, in runs of
 some million that are sorted in memory. In these the bounds of the deciles are found by bisection, which reads next to

@@ -13,7 +13,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
-from speed_table import markdown
 
 from psp.core import schemas
 from psp.core.errors import DataError
@@ -165,15 +164,8 @@ def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, tra
 
 
 @pytest.mark.slow
-def test_the_table_and_the_chart(measured):
-    result, folder = measured
-    text = markdown(result)
-    rows = [line for line in text.split("\n") if line.startswith("| ")]
-    assert len(rows) == len(result["systems"]) + len({row["cores"] for row in result["systems"]})
-    assert len({row.count("|") for row in rows}) == 1
-    assert "Not measured: ONNX export" in text and "Books" in text
-    assert f"{result['systems'][0]['warm']['median']:,.0f} (" in rows[1]
-    picture = (folder / "speed.png").read_bytes()
+def test_the_chart(measured):
+    picture = (measured[1] / "speed.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) > 800
 
 

@@ -5,12 +5,9 @@ from typing import Any
 
 import numpy as np
 import pytest
-import recipes
-import workflow
 
 from psp.cli.main import main
 from psp.core import schemas
-from psp.core.errors import DataError
 from psp.core.files import write_json
 from psp.evaluation.seeds import summary
 from psp.models.scores import compared_metrics
@@ -173,21 +170,3 @@ def test_show_prints_what_is_there(tmp_path, capsys):
     assert cells(capsys.readouterr().out)["psp"]["STS 2012-16"] == "69.20 ± 0.26"
     main(["show", str(tmp_path)])
     assert capsys.readouterr().out.startswith("variant ")
-
-
-def test_the_benchmarks_page_has_the_command_and_each_models_table(tmp_path):
-    write_json(tmp_path / "variants.json", made_up())
-    fr = recipes.read(tmp_path / "variants.json")
-    command = workflow.command([f"results/{name}/variants.json" for name in ("fr", "en")], ["config/sample.yaml"], 2)
-    text = recipes.page([fr, {**fr, "model": "en"}], command)
-    assert (
-        "snakemake --cores 2 --configfile config/sample.yaml -- results/fr/variants.json results/en/variants.json\n"
-    ) in text
-    aside = workflow.command(["results/fr/variants.json"], [], 2, ["--set-threads", "train_variant=1"])
-    assert " ".join(aside) == "snakemake --cores 2 --set-threads train_variant=1 -- results/fr/variants.json"
-    _, first, second = text.split("### ")
-    assert first.startswith("fr\n") and second.startswith("en\n")
-    assert cells(first) == cells(second) == cells(table(fr).write("markdown"))
-    write_json(tmp_path / "variants.json", {**made_up(), "variants": []})
-    with pytest.raises(DataError, match=r"variants\.json: variants"):
-        recipes.read(tmp_path / "variants.json")

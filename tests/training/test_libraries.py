@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import dataclasses
 import importlib.util
+import shutil
 import subprocess
 import sys
 import zipfile
@@ -16,8 +17,8 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psp.core.errors import DataError, PspError
-from psp.core.files import read_json, write_json
+from psp.core.errors import DataError
+from psp.core.files import read_json
 from psp.evaluation.development import Development
 from psp.evaluation.evaluate import evaluate_model
 from psp.evaluation.testsets import SEMEVAL
@@ -32,9 +33,7 @@ FACTS = {
     "start": "random",
     "learning_rate": 0.01,
     "tried": [],
-    "batch_size": 32,
     "end": "same time",
-    "limit": 1.0,
     "stopped": True,
     "pairs": 3000,
     "seconds": 2.0,
@@ -44,7 +43,6 @@ FACTS = {
 @pytest.fixture(scope="module")
 def libraries() -> Iterator[ModuleType]:
     with pytest.MonkeyPatch.context() as patch:
-        patch.syspath_prepend(FOLDER)  # where it imports library_training from
         spec = importlib.util.spec_from_file_location("libraries", FOLDER / "libraries.py")
         assert spec and spec.loader
         module = importlib.util.module_from_spec(spec)
@@ -113,9 +111,8 @@ def trained(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def options(trained: Path, out: Path, **given: Any) -> argparse.Namespace:
-    unset = dict.fromkeys(("downloads", "sts", "tatoeba", "threads", "chosen"))
     return argparse.Namespace(
-        folder=trained, out=out, **{"seconds": 1.0, "share": 0.5, "longest": 2.0, **unset, **given}
+        folder=trained, out=out, **{"seconds": 1.0, "share": 0.5, "longest": 2.0, "downloads": None, **given}
     )
 
 
@@ -135,10 +132,8 @@ both = needs("sentence_transformers", "model2vec", "datasets", "accelerate")
 @pytest.mark.slow
 @both
 def test_with_psps_table_the_libraries_vectors_are_psps(libraries: ModuleType, bench: Any) -> None:
-    import library_training as training
-
-    task = training.Task(bench.folder, 1)
-    table = training.export.table(task.model)
+    task = libraries.Task(bench.folder, 1)
+    table = libraries.export.table(task.model)
     texts = [
         *task.source[:50],
         *task.target[:50],
@@ -147,11 +142,10 @@ def test_with_psps_table_the_libraries_vectors_are_psps(libraries: ModuleType, b
         "  " + task.target[2],
     ]
     ours = task.model.embed_raw_text(texts)
-    for library, loss in ((training.SENTENCE_TRANSFORMERS, training.MNRL), (training.MODEL2VEC, training.TABLE)):
+    for name in ("st-random", "m2v-random"):
         # Time is over before the first step has changed anything.
-        untrained = training.train(task, library, loss, table, rate=0.1, limit=1e-9, passes=None)
-        theirs = untrained.models[""].embed_raw_text(texts)
-        assert cosines(ours, theirs).min() > 0.9999, library
+        untrained = libraries.train(task, libraries.SETUPS[name], table, rate=0.1, limit=1e-9, end=libraries.TIME)
+        assert cosines(ours, untrained.model.embed_raw_text(texts)).min() > 0.9999, name
         assert untrained.stopped
 
 
@@ -161,36 +155,31 @@ def test_each_library_learns_and_stops_in_time(
     libraries: ModuleType, bench: Any, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """From both starts, at the best of several rates, with each loss, and to the own end."""
-    import library_training as training
-
     # A second is 5,000 pairs here: what is learnt by then does not depend on what else the machine does.
-    monkeypatch.setattr(training.Clock, "seconds", property(lambda clock: clock.pairs / 5000))
+    monkeypatch.setattr(libraries.Clock, "seconds", property(lambda clock: clock.pairs / 5000))
     bench = dataclasses.replace(bench, seconds=3.0)
     libraries.measure_psp(bench)
-    names = ("st-mnrl-random", "m2v-random", "m2v-psp", "m2v-best", "st-margin-psp", "m2v-head", "m2v-own")
+    names = ("st-random", "m2v-random", "m2v-best", "st-margin", "m2v-own")
     for name in names:
-        assert not bench.finished(libraries.SETUPS[name])
-        libraries.measure(bench, libraries.SETUPS[name])
-        assert bench.finished(libraries.SETUPS[name])
+        libraries.measure(bench, name)
     results = {name: bench.result(name) for name in names}
     for name, result in results.items():
         assert result["seconds"] < 3.2, name  # it stops after the step in which the limit was reached
         assert result["pairs"] > 0
     best = results["m2v-best"]
     # It is 99 by chance.
-    assert all(results[name]["models"][0]["development"]["error"] < 95 for name in ("st-mnrl-random", "st-margin-psp"))
-    assert best["models"][0]["development"]["error"] < 60
+    assert all(results[name]["development"]["error"] < 95 for name in ("st-random", "st-margin"))
+    assert best["development"]["error"] < 60
     assert [one["learning_rate"] for one in best["tried"]] == list(libraries.FOUR["model2vec"])
     assert best["learning_rate"] == max(best["tried"], key=lambda one: one["score"])["learning_rate"]
-    assert [model["name"] for model in results["m2v-head"]["models"]] == ["head dropped", "head kept"]
     body = libraries.summary(bench)
     assert [result["name"] for result in body["results"]] == ["psp", *(n for n in libraries.SETUPS if n in names)]
     assert body["results"][0]["seconds"] == libraries.trained_seconds(bench.folder)
-    rows = libraries.table(body).splitlines()
-    assert len(rows) == 2 + 1 + len(names) + 1  # the head is scored twice
-    # What is finished is not measured again, but with another limit it would be.
+    assert len(libraries.table(body).splitlines()) == 2 + 1 + len(names)
+    # What is finished is not measured again, but under other conditions it is refused.
     other = libraries.Bench.of(options(bench.folder, bench.out, seconds=0.5))
-    assert not other.finished(libraries.SETUPS["m2v-psp"])
+    with pytest.raises(DataError, match=r"psp\.json: was measured under other conditions; delete it"):
+        libraries.summary(other)
     command = [sys.executable, str(FOLDER / "libraries.py"), str(bench.folder), "--out", str(bench.out)]
     limits = ["--seconds", "3", "--share", "0.5", "--longest", "2"]
     done = subprocess.run([*command, *limits, "--setups", *names], capture_output=True, text=True, check=True)
@@ -205,32 +194,8 @@ def result(name: str, score: float, **facts: Any) -> dict[str, Any]:
         "stsb": {"test": {"pearson_interval": [40.0, 60.0]}},
         "tatoeba": {"fra": {"fra-eng": {"error": 12.0, "interval": [10.0, 14.0]}}},
     }
-    model = {"name": "", "development": {"score": score}, "figures": figures, "scores": scores}
-    return {"name": name, "measured": "then", **FACTS, **facts, "models": [model]}
-
-
-def test_the_start_and_the_rate_are_those_with_the_best_validation_score(libraries: ModuleType, bench: Any) -> None:
-    setups = libraries.SETUPS
-
-    def measured(name: str, score: float, **facts: Any) -> None:
-        identity = bench.identity(setups[name])
-        write_json(bench.out / f"{name}.json", result(name, score, identity=identity, **facts))
-
-    assert libraries.chosen(bench, setups["m2v-psp"]) == ("psp", 0.001)
-    measured("m2v-random", 3.0, learning_rate=0.001)
-    with pytest.raises(PspError, match="m2v-best depends on m2v-psp; name them before it in --setups"):
-        libraries.chosen(bench, setups["m2v-best"])
-    measured("m2v-psp", 5.0, start="psp", learning_rate=0.001)
-    assert libraries.chosen(bench, setups["m2v-best"])[0] == "psp"
-    measured("m2v-best", 7.0, start="psp", learning_rate=0.03)
-    assert libraries.chosen(bench, setups["m2v-own"]) == ("psp", 0.03)
-    measured("m2v-own", 8.0, end="own end", limit=2.0)
-    assert bench.finished(setups["m2v-own"])
-    # It was cut off, and would not be now.
-    assert not libraries.Bench.of(options(bench.folder, bench.out, longest=3.0)).finished(setups["m2v-own"])
-    # What was chosen by a setup is no longer valid when that is measured again.
-    measured("m2v-psp", 2.0, start="psp", learning_rate=0.001, measured="later")
-    assert bench.valid(setups["m2v-best"]) is None
+    measured = {"development": {"score": score}, "figures": figures, "scores": scores}
+    return {"name": name, "measured": "then", **FACTS, **facts, **measured}
 
 
 def test_a_learning_rate_that_diverges_has_no_score(libraries: ModuleType, bench: Any) -> None:
@@ -238,21 +203,13 @@ def test_a_learning_rate_that_diverges_has_no_score(libraries: ModuleType, bench
         def embed_raw_text(self, sentences: list[str]) -> np.ndarray:
             return np.full((len(sentences), 4), np.nan)
 
-    assert libraries._validated(bench.development(), Diverged()) == {"score": None}
-
-
-def test_a_setup_comes_after_those_that_it_depends_on(libraries: ModuleType) -> None:
-    order = list(libraries.SETUPS)
-    for place, setup in enumerate(libraries.SETUPS.values()):
-        assert all(order.index(name) < place for name in setup.after)
-        assert bool(setup.after) == (setup.start == "better")
-        assert not setup.default or all(libraries.SETUPS[name].default for name in setup.after)
+    assert libraries.validated(bench.development(), Diverged()) is None
 
 
 def test_the_table_has_each_score_and_its_difference_from_psps(libraries: ModuleType) -> None:
     psp = result("psp", 80.0, library="psp", loss="infonce", start="psp", end="6 passes", stopped=False)
     other = result("m2v-own", 70.125, tried=[{}, {}], end="own end")
-    other["models"][0]["differences"] = {
+    other["differences"] = {
         "sts": {"difference": -9.875, "interval": [-11.0, -8.0]},
         "stsb/test": {"difference": None, "interval": None},
         "tatoeba/fra-eng": {"difference": 2.0, "interval": [0.5, 3.5]},
@@ -271,8 +228,8 @@ def test_the_table_has_each_score_and_its_difference_from_psps(libraries: Module
 def test_what_is_missing_is_said_in_one_line(libraries: ModuleType, trained: Path, tmp_path: Path) -> None:
     with pytest.raises(DataError, match=r"nowhere/train/train\.json: no such file"):
         libraries.Bench.of(options(tmp_path / "nowhere", tmp_path))
-    with pytest.raises(DataError, match=r"other\.zip: no such file"):
-        libraries.Bench.of(options(trained, tmp_path, sts=tmp_path / "other.zip"))
+    with pytest.raises(DataError, match=r"sts/STS\.zip: no such file"):
+        libraries.Bench.of(options(trained, tmp_path, downloads=tmp_path))
     for name in ("model", "train", "eval.json", "store.h5"):
         (tmp_path / name).symlink_to(trained / name)
     (tmp_path / "pairs").mkdir()
@@ -280,25 +237,19 @@ def test_what_is_missing_is_said_in_one_line(libraries: ModuleType, trained: Pat
     given = options(tmp_path, tmp_path / "out", downloads=trained.parent / "downloads")
     with pytest.raises(DataError, match=r"pairs/mix\.tsv: no such file; .*`keep_intermediate: true`"):
         libraries.Bench.of(given)
-    bench = libraries.Bench.of(options(trained, tmp_path))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(libraries.MODULES, "model2vec", ("model3vec",))
-        with pytest.raises(
-            PspError, match=r"m2v-psp needs the package model3vec: pip install 'paraphrastic\[benchmarks\]'"
-        ):
-            libraries.measure_all(bench, [libraries.SETUPS["m2v-psp"]])
 
 
 def test_other_test_sets_than_those_of_eval_json_are_an_error(
     libraries: ModuleType, trained: Path, tmp_path: Path
 ) -> None:
-    files = trained.parent / "downloads/tatoeba/v1"
+    shutil.copytree(trained.parent / "downloads", tmp_path / "downloads")
+    files = tmp_path / "downloads/tatoeba/v1"
     for suffix, step in (("fra", 1), ("eng", -1)):  # line n no longer translates line n
         lines = (files / f"tatoeba.fra-eng.{suffix}").read_text().splitlines(keepends=True)
-        (tmp_path / f"tatoeba.fra-eng.{suffix}").write_text("".join(lines[::step]))
-    bench = libraries.Bench.of(options(trained, tmp_path / "out", tatoeba=tmp_path))
+        (files / f"tatoeba.fra-eng.{suffix}").write_text("".join(lines[::step]))
+    bench = libraries.Bench.of(options(trained, tmp_path / "out", downloads=tmp_path / "downloads"))
     with pytest.raises(
-        DataError, match=r"eval\.json: tatoeba/fra-eng is .* here, but .* name the model's own test sets"
+        DataError, match=r"eval\.json: tatoeba/fra-eng is .* here, but .* name the model's own --downloads"
     ):
         libraries.measure_psp(bench)
     assert bench.result("psp") is None

@@ -35,7 +35,7 @@ GUIDE = tuple(
                  "paraphrases", "polish")
 )  # fmt: skip
 PAGES = ("README.md", *GUIDE, "docs/data.md", "docs/training.md", "docs/encoders.md", "docs/transformers.md",
-         "docs/models.md", "docs/evaluation.md", "docs/studies.md", "docs/running.md", "docs/publishing.md",
+         "docs/models.md", "docs/evaluation.md", "docs/running.md", "docs/publishing.md",
          "docs/paraphrases.md", "CONTRIBUTING.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
@@ -151,7 +151,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 40
+    assert len(commands) == 38
     together = collections.defaultdict(list)  # the targets of those that differ in nothing else
     for _, *words in commands:
         options = tuple(word for word in words if not word.startswith("results/") and word != "--")
@@ -159,7 +159,7 @@ def test_snakemake_commands_can_be_planned(project):
     for options, targets in together.items():
         said = project.run_line("--dry-run", *options, "--", *targets).output
         assert re.search(
-            "^(evaluate|translator|(added_)?task|publish|report|inspect|stats|lexicon|deciles|by_corpus|summary) ",
+            "^(evaluate|translator|(added_)?task|publish|report|inspect|stats|lexicon|summary) ",
             said,
             re.MULTILINE,
         ), said
@@ -247,7 +247,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 29
+    assert len(commands) == 26
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)

@@ -39,7 +39,8 @@ class _Needed(NamedTuple):
     agreed: float
 
 
-#: About one or two words, three to five, and more. Chosen on one half of the sample's corpora (docs/language.md).
+#: About one or two words, three to five, and more. Chosen on one half of the sample's corpora; docs/results.md,
+#: "Language filter", has what they keep and drop of the other half.
 _NEEDED = (_Needed(12, 6, 10), _Needed(24, 4, 6), _Needed(float("inf"), 2, 3))
 #: Letters that a character of these scripts counts for: a Chinese word has two characters.
 _WORTH = {"CJK": 3, "HIRAGANA": 2, "KATAKANA": 2, "HANGUL": 2}
@@ -123,8 +124,8 @@ class LanguageFilter(Filter):
 
     ``method: top``, the paper's method for paraphrases, drops each side whose most probable language is not its own,
     or is its own with a probability below ``threshold``; with ``spare``, a side is kept anyway if its own language has
-    at least this probability. Text keeps its case. Most of the lines it drops are correct: benchmarks/language.py
-    measures both methods.
+    at least this probability. Text keeps its case. Most of the lines it drops are correct: of the
+    sample's, it keeps 88% (Chinese) to 98%, the other method 99.5% or more.
 
     Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read at its first use;
     not with ``identifier: py3langid``, whose model is in its wheel.

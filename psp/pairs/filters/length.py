@@ -37,7 +37,7 @@ class LengthFilter(Filter):
             ["spaces", "words"],
             help="what to count: anything between white space, or words, without punctuation",
         ),
-        # 1, not the paper's 3: docs/measurements.md, "Short lines".
+        # 1, not the paper's 3: docs/results.md, "Short lines".
         "min": integer(
             1,
             at_least=0,

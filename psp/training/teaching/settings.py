@@ -12,7 +12,7 @@ from psp.training.settings_base import CheckedSettings
 LOSSES = {"kl": False, "neighbours-kl": True}
 
 #: A teacher's vectors are centred above this mean cosine of two sentences: multilingual-e5-small's is 0.82, MiniLM's
-#: 0.05. Uncentred, e5's made models worse (docs/measurements.md).
+#: 0.05. Uncentred, e5's made `pl` worse: score 75.06, untaught 75.77, centred 75.97.
 NARROW = 0.5
 
 

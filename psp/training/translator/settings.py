@@ -22,8 +22,8 @@ FILES = (
 class TranslatorSettings(CheckedSettings):
     """How a translator is trained; each declaration has its help.
 
-    The defaults of sizes and batches are for two cores and an hour: there, many small steps are better than a few
-    large ones (docs/measurements.md).
+    The defaults of sizes and batches are for two cores and an hour: there, many small steps learn more than a few
+    large ones.
 
     Raises:
         ConfigError: a value is not allowed.
