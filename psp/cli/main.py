@@ -18,7 +18,6 @@ from psp.cli import (
     info,
     inspect,
     languages,
-    lexicon,
     mine,
     paraphrase,
     pin,
@@ -31,7 +30,6 @@ from psp.cli import (
     search,
     serve,
     show,
-    stats,
     train,
     train_translator,
     translate,
@@ -48,8 +46,7 @@ COMMANDS = {
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),
-    "pairs": (pivot, stats, lexicon),
-    "without the workflow": (train, train_translator, translate, paraphrase),
+    "without the workflow": (pivot, train, train_translator, translate, paraphrase),
 }
 
 

@@ -18,8 +18,8 @@ from psp.core.errors import EXTRAS
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
-    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "stats",
-    "lexicon", "train-translator", "translate", "paraphrase", "doctor",
+    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push",
+    "train-translator", "translate", "paraphrase", "doctor",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow

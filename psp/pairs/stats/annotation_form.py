@@ -1,6 +1,6 @@
 r"""Forms on which people judge pairs, and statistics of their labels.
 
-A form (the sheet of `psp stats --sheet`) is a file of tab-separated columns ``id reference translation paraphrase
+A form (the workflow's stats.sheet.tsv) is a file of tab-separated columns ``id reference translation paraphrase
 fluency``, UTF-8, with quotes where a cell needs them (RFC 4180), which spreadsheet programs read. It shows neither the
 score nor its range, which annotators should not see, since they check it. Rows are in the order of their ids, which are
 hashes, so ranges are mixed.
@@ -27,7 +27,7 @@ from psp.text.keys import normalised_key
 JUDGED = ("paraphrase", "fluency")
 COLUMNS = ("id", "reference", "translation", *JUDGED)
 LABELS = (1, 2, 3)
-_AS_WRITTEN = "fill in a copy of the sheet as `psp stats --sheet` writes it"
+_AS_WRITTEN = "fill in a copy of stats.sheet.tsv as the workflow writes it"
 
 
 def write_form(path: Path | str, pairs: Iterable[Pair]) -> int:
