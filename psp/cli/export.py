@@ -17,9 +17,7 @@ def add(command: Any) -> None:
     added.epilog = "formats:\n" + "\n".join(f"  {form}: {loads}" for form, loads in FORMS.items())
     added.add_argument("form", choices=list(FORMS), metavar="FORM", help="one of the formats below")
     model_argument(added)
-    added.add_argument(
-        "out", type=Path, metavar="OUT", help="the folder (word2vec, mteb: file) to write; must not exist"
-    )
+    added.add_argument("out", type=Path, metavar="OUT", help="the folder (word2vec: file) to write; must not exist")
     added.add_argument(
         "--check",
         type=Path,
@@ -35,5 +33,5 @@ def run(options: argparse.Namespace) -> None:
 
     model = load_model(options.model)
     sentences = lines(options.check) if options.check else own_texts(model)
-    summary = export(options.form, model, options.out, sentences, source=options.model)
+    summary = export(options.form, model, options.out, sentences)
     print(f"{options.out}: {summary}")

@@ -16,8 +16,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from scipy.stats import spearmanr
 
-from psp.cli.main import main
 from psp.core.errors import DataError
+from psp.models.exports import export
 from psp.models.interface import UNAVAILABLE
 from psp.models.model import Model, load_model
 from psp.text.sentencepiece import load_sentencepiece
@@ -209,13 +209,9 @@ def test_langchain_as_the_page_has_it(model, tmp_path):
 
 @pytest.mark.slow
 def test_mteb_as_the_page_has_it(model, tmp_path, monkeypatch):
-    ((command,),) = (found for found in blocks("sh").values() if found)
-    model.save(tmp_path / "model")
+    export("sentence-transformers", model, tmp_path / "exported", [])
     monkeypatch.chdir(tmp_path)
-    monkeypatch.syspath_prepend(tmp_path)
-    main(command.replace("results/demo/model", "model").split()[1:])
     names = run("mteb", "mteb", model, tmp_path)
-    del sys.modules["demo_mteb"]
     cosines = model.similarity(model.encode(names["texts"][:1]), model.encode(names["texts"][1:]))[0]
     assert names["spearman"] == pytest.approx(spearmanr(cosines, [5, 0, 0]).statistic)
 

@@ -24,23 +24,19 @@ FORMS = {
     "model2vec": "StaticModel.from_pretrained(path) without psp; its tokenizer is Hugging Face's",
     "onnx": "onnxruntime and others; a graph from ids to vectors",
     "word2vec": "gensim and others; text, one piece and its embedding per line",
-    "mteb": "mteb.evaluate(model_meta, tasks) with psp installed; a Python file that describes the model",
 }
 #: Those that hold a tokenizer of Hugging Face's library.
 HUGGING_FACE = ("static-embedding", "model2vec")
 
 
-def export(
-    form: str, model: TextModel, out: Path | str, sentences: Sequence[str], source: Path | str | None = None
-) -> str:
+def export(form: str, model: TextModel, out: Path | str, sentences: Sequence[str]) -> str:
     """Export a model to another format.
 
     Args:
         form: a key of :data:`FORMS`.
         model: the model.
-        out: the folder (word2vec, mteb: file) to write; must not exist.
+        out: the folder (word2vec: file) to write; must not exist.
         sentences: a sample on which to compare the tokenizer with the model's own.
-        source: the folder that the model was loaded from, or ``hf://user/name``; only mteb's file names it.
 
     Returns:
         Notes for the user, in a few sentences.
@@ -52,12 +48,10 @@ def export(
     """
     if form not in FORMS:
         raise ValueError(f"unknown format {form!r}; available: {', '.join(FORMS)}")
-    # Before anything is written; mteb runs psp itself.
-    if form != "mteb" and (reason := unsupported_reason(form, model)):
+    if reason := unsupported_reason(form, model):  # before anything is written
         raise PspError(reason)
     module = importlib.import_module(f"psp.models.exports.{form.replace('-', '_')}")
-    more = {"source": source} if form == "mteb" else {}
-    summary: str = module.write(model, Path(out), sentences, **more)
+    summary: str = module.write(model, Path(out), sentences)
     return summary
 
 

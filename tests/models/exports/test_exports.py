@@ -18,8 +18,7 @@ from psp.cli.main import main
 from psp.core.errors import DataError, PspError
 from psp.models.exports import FORMS, export
 from psp.models.folder import save_model
-from psp.models.lstm import Direction, Lstm
-from psp.models.model import Combination, Model
+from psp.models.model import Model
 from psp.text.sentencepiece import load_sentencepiece
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES, train_sentencepiece
@@ -203,23 +202,6 @@ def test_word2vec_has_the_vectors_of_words(tmp_path):
     assert np.array_equal(found.vectors, weight)
 
 
-def test_mteb_runs_psp_itself_and_so_takes_every_kind(tmp_path):
-    rng = np.random.default_rng(1)
-    words = Model(rng.standard_normal((3, 4), dtype=np.float32), WordTokenizer([("a", 1), ("b", 1)]))
-    shapes = (8, 4), (8, 2), (8,)
-    direction = Direction(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes))
-    reader = Model(words.weight, words.tokenizer, contextual=Lstm([direction]))
-    for name, model, numbers in (
-        ("words", words, (12, 12)),
-        ("lstm", reader, (12 + 56, 12)),
-        ("both", Combination([words, reader]), (24 + 56, 24)),
-    ):
-        model.save(tmp_path / name)
-        export("mteb", model, tmp_path / f"{name}.py", [], source=str(tmp_path / name))
-        text = (tmp_path / f"{name}.py").read_text()
-        assert f" n_parameters={numbers[0]}," in text and f" n_embedding_parameters={numbers[1]}," in text
-
-
 # ------------------------------------------------------------------------------------------------------------- shared
 
 
@@ -249,8 +231,7 @@ def test_the_code_in_its_readme_runs(make, tmp_path, form, excluded_ids, monkeyp
 def test_the_command(model, sp_model, tmp_path, capsys, form):
     save_model(tmp_path / "model", model.weight, sp_model, model.config)
     (tmp_path / "texts.txt").write_text("bread\nthe cat 日\n")
-    name = "out.py" if form == "mteb" else "out"
-    out = str(tmp_path / "made" / name)
+    out = str(tmp_path / "made/out")
     main(["export", form, str(tmp_path / "model"), out, "--check", str(tmp_path / "texts.txt")])
     said = capsys.readouterr().out
     assert said.startswith(out)
@@ -260,10 +241,10 @@ def test_the_command(model, sp_model, tmp_path, capsys, form):
     with pytest.raises(SystemExit):
         main(["export", form, str(tmp_path / "model"), out])
     assert f"{out}: already exists" in capsys.readouterr().err
-    export(form, model, tmp_path / "again" / name, ["bread", "the cat 日"], source=tmp_path / "model")
-    first = tmp_path / "made" / name
+    export(form, model, tmp_path / "again/out", ["bread", "the cat 日"])
+    first = tmp_path / "made/out"
     for file in [first] if first.is_file() else sorted(first.iterdir()):
-        assert file.read_bytes() == (tmp_path / "again" / name / file.relative_to(first)).read_bytes()
+        assert file.read_bytes() == (tmp_path / "again/out" / file.relative_to(first)).read_bytes()
 
 
 @model2vec
