@@ -27,7 +27,7 @@ from psp.core.errors import DataError, DownloadError
 from psp.core.files import read_json, write_json
 from psp.core.settings import integer, number
 from psp.corpora.archive import store_member
-from psp.corpora.transfer import Failure, Partial, ask, download, owned, partial_path
+from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
 
 if TYPE_CHECKING:
     from psp.core.schemas.corpora import Download
@@ -115,18 +115,6 @@ def fetch(
                 f"{remote.name}: cannot be written to {path}: {error.strerror}; {kept}free space and run again"
             ) from error
         raise DataError(f"cannot be downloaded to: {error.strerror or error}; fix that or move it", path) from error
-
-
-def answers(address: str, timeout: float = 10.0) -> str | None:
-    """Check that an address has its file, without downloading it; return what is wrong, if anything."""
-    try:
-        if address.lower().startswith(("https://", "http://")):
-            ask(address, timeout)
-        elif not (path := _local(address)).exists():
-            return f"{path}: no such file"
-    except Failure as reason:
-        return str(reason)
-    return None
 
 
 def _from_mirrors(

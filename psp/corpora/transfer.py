@@ -234,26 +234,6 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
         raise Again(f"cut off at {part.size():,} of {total:,} bytes")
 
 
-def ask(address: str, timeout: float) -> None:
-    """Check that an address serves something, with one request and reading only the head.
-
-    Raises:
-        Failure: it does not at the moment.
-    """
-    import requests
-
-    try:
-        with _asked(address, {"Accept-Encoding": "identity", "User-Agent": "psp"}, timeout) as response:
-            if response.status_code != 200:
-                raise _refusal(response)
-    except requests.exceptions.SSLError as error:
-        raise Failure(f"no secure connection: {_said(error)}") from error
-    except requests.Timeout as error:
-        raise Failure(f"no response for {timeout:g} s") from error
-    except (requests.RequestException, ValueError) as error:
-        raise Failure(_said(error)) from error
-
-
 def _asked(address: str, headers: Mapping[str, str], timeout: float) -> requests.Response:
     """Send the request, and follow the server's redirects as far as the limits allow."""
     import requests
