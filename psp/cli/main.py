@@ -34,7 +34,6 @@ from psp.cli import (
     train,
     train_translator,
     translate,
-    watch,
 )
 from psp.cli.common import check_outputs, printing
 from psp.core.errors import closest
@@ -43,7 +42,7 @@ from psp.core.version import __version__
 
 #: In the order of the help, by purpose.
 COMMANDS = {
-    "before and during a run of the workflow": (languages, plan, inspect, pin, watch),
+    "before and during a run of the workflow": (languages, plan, inspect, pin),
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),

@@ -64,7 +64,7 @@ def closest(name: str, known: Iterable[str]) -> str:
 EXTRAS = {
     **dict.fromkeys(("fasttext", "h5py", "jsonschema", "msgspec", "requests", "tqdm", "xxhash", "yaml"), "data"),
     **dict.fromkeys(("scipy", "sklearn", "torch"), "train"),
-    **dict.fromkeys(("jinja2", "matplotlib", "rich", "snakemake"), "workflow"),
+    **dict.fromkeys(("jinja2", "matplotlib", "snakemake"), "workflow"),
 }
 
 

@@ -17,7 +17,7 @@ from psp.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
+    "plan", "pin", "languages", "train", "show", "eval", "info", "embed", "score", "search", "mine",
     "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "stats",
     "lexicon", "train-translator", "translate", "paraphrase",
 )  # fmt: skip

@@ -245,7 +245,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for name in ("ann", "bob"):
         rows = "".join(f"{pair_id(one, other)}\t3\t3\n" for one, other, _ in scored)
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
-    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch", *TRANSLATE)
+    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
     assert len(commands) == 29
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
@@ -290,11 +290,6 @@ def test_translators_are_trained_and_translate(compared, tmp_path):
         run_psp(command, compared, tmp_path)
     assert json.loads((tmp_path / "fr-en/config.json").read_text())["training"]["steps"] == 150
     assert json.loads((tmp_path / "paraphrases.json").read_text())["sentences"] == 2
-
-
-def test_a_run_is_watched(finished):
-    (command,) = [command for command in COMMANDS if command.startswith("psp watch")]
-    run_psp(f"{command} --once", finished, finished.folder)  # without it, until Ctrl-C
 
 
 @pytest.mark.slow
