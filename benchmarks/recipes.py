@@ -18,8 +18,7 @@ from typing import Any
 
 import workflow
 
-from psp.core import schemas
-from psp.core.files import atomic_text, read_json
+from psp.core.files import atomic_text, read_report
 from psp.core.logs import job
 from psp.report.comparison import variants as table
 
@@ -49,10 +48,9 @@ def read(path: Path) -> dict[str, Any]:
     """A variants.json.
 
     Raises:
-        DataError: the file is missing, or not as its schema says.
+        DataError: the file is missing, or of another format.
     """
-    result: dict[str, Any] = read_json(path)
-    schemas.check(result, "variants", path)
+    result: dict[str, Any] = read_report(path, 2)
     return result
 
 

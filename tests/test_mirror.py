@@ -18,7 +18,6 @@ ELSEWHERE = {
     "config/trained_entries.py": ("config/test_config.py", "most models are of this kind"),
     "config/written.py": ("config/test_config.py", "entries that extend others, and their corpora"),
     "config/schema.py": ("config/test_config.py", "its errors are those of a config"),
-    "core/schemas": ("core/test_schemas.py", "types of files, against files as they are written"),
     "core/settings.py": ("pairs/filters/test_filters.py", "declarations are tested by what is declared"),
     "corpora/transfer.py": ("corpora/test_download.py", "one request of a download"),
     "evaluation/speed": ("evaluation/test_speed.py", "one measurement in several processes"),

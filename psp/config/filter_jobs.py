@@ -13,7 +13,7 @@ from psp.pairs.filters.language import needs_lid
 from psp.text.segment import Segmenter
 
 if TYPE_CHECKING:
-    from psp.core.schemas.pairs import FilterReport
+    from psp.pairs.filters.stage import FilterReport
 
 
 def corpus_filters(inputs: Any, corpus: Mapping[str, Any]) -> list[filters.Filter]:

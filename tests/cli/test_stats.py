@@ -6,7 +6,6 @@ import json
 import pytest
 
 from psp.cli.main import main
-from psp.core import schemas
 from tests.conftest import PAIRS, write_pair_file
 
 
@@ -38,7 +37,6 @@ def test_a_table_json_markdown_and_a_sheet(scored, bitext, tmp_path, capsys):
     said = capsys.readouterr().out
     assert said.startswith("corpus ") and f"{out['sheet']}: 24 pairs to judge" in said
     report = json.loads(out["json"].read_text())
-    schemas.check(report, "stats")
     assert [corpus["label"] for corpus in report["corpora"]] == ["scored.tsv.gz", "bitext.tsv"]
     assert report["model"] is None and report["settings"]["pairs"] == 100
     assert out["markdown"].read_text().startswith("# Statistics of scored.tsv.gz, bitext.tsv\n")

@@ -652,25 +652,6 @@ def json_file(folder: Path) -> Made:
     return Made(lambda: read_json(path), [Target(path)])
 
 
-def report(folder: Path) -> Made:
-    from psp.core import schemas
-    from psp.core.files import read_json
-
-    path = folder / "backtranslate.json"
-    one = {"lines": 1, "empty": 0, "copies": 0, "overlong": 0, "cut": 0, "kept": 1}
-    path.write_text(
-        json.dumps(
-            {
-                "format": 1, "languages": ["en", "en"], "through": "fr", "encoder": {"name": "x", "files": {}},
-                "translator": {"name": "t", "kind": "command", "settings": {"command": "cat"}, "files": {}},
-                "sources": [{"corpus": "C", "sha256": "0" * 64, "column": 1, "lines": 1}], "sample": None, "seed": 1,
-                "block_lines": 10, "corpora": {"C": one},
-            }
-        )
-    )  # fmt: skip
-    return Made(lambda: schemas.check(read_json(path), "backtranslate", path), [Target(path, _trusting)])
-
-
 def cache(folder: Path) -> Made:
     from psp.models.embedding_cache import CachedEncoder
     from psp.models.registry import load_encoder
@@ -721,6 +702,6 @@ READERS: Mapping[str, Callable[[Path], Made]] = {
         mixed_pairs, heldout, sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity,
         task_documents, task_words, task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store,
         model, model_int8, model_words, model_lstm, model_combined, model_zipped, published,
-        sentencepiece_model, config, json_file, report, cache, index,
+        sentencepiece_model, config, json_file, cache, index,
     )
 }  # fmt: skip
