@@ -12,7 +12,6 @@ from types import SimpleNamespace
 from psp.config import made_with, rates, shards, targets
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.study_entries import STUDIES
 from psp.config.targets import DOWNLOADS

@@ -32,9 +32,7 @@ ELSEWHERE = {
     "models/static.py": ("models/test_model.py", "a Model is a static one and the words around it"),
     "pairs/filters": ("pairs/filters/test_filters.py", "all filters of one contract"),
     "pairs/lexicon": ("pairs/lexicon/test_build.py", "each way of counting against plain dictionaries"),
-    "report/bom.py": ("report/test_release.py", "a file of a release"),
     "report/comparison.py": ("evaluation/test_compare.py", "tables of files, with those that write them"),
-    "report/croissant.py": ("report/test_release.py", "a file of a release"),
     "text/vocabulary_ids.py": ("text/test_vocabulary.py", "compiled code against the tokenizers' definitions"),
     "training/saving/csv_log.py": ("training/test_trainer.py", "what a training writes"),
 }

@@ -29,15 +29,6 @@ def permitted(expression: str, allowed: Iterable[str]) -> bool:
     return _holds(expression, wanted.__contains__) or " ".join(expression.casefold().split()) in wanted
 
 
-def may_be_adapted(expression: str) -> bool:
-    """Whether derivatives of text under this licence may be published: not under Creative Commons' NoDerivatives.
-
-    Raises:
-        ValueError: ``expression`` is not an SPDX expression.
-    """
-    return _holds(expression, lambda name: re.fullmatch(r"cc-by-(nc-)?nd-.*", name) is None)
-
-
 def union(licences: Iterable[str | None]) -> str | None:
     """The joint licence of several corpora, an SPDX expression; None if one of them declares none."""
     distinct = list(dict.fromkeys(licences))

@@ -124,7 +124,7 @@ SECTION = Section(
             null=True,
             recipes={"dadas": "use-multilingual"},  # its own, paraphrase-xlm-r-multilingual-v1, is in no package
             help="compares each sentence with its translation before grouping, if `min_cosine` is set, as for the "
-            "filter `similarity`; it must know both languages. It also gives the cosines of published pairs",
+            "filter `similarity`; it must know both languages",
         ),
         "min_cosine": a_number(
             None,

@@ -159,7 +159,7 @@ def test_snakemake_commands_can_be_planned(project):
     for options, targets in together.items():
         said = project.run_line("--dry-run", *options, "--", *targets).output
         assert re.search(
-            "^(evaluate|translator|(added_)?task|publish|report|inspect|stats|lexicon|deciles|by_corpus|summary) ",
+            "^(evaluate|translator|(added_)?task|report|inspect|stats|lexicon|deciles|by_corpus|summary) ",
             said,
             re.MULTILINE,
         ), said
@@ -311,7 +311,7 @@ def test_a_release_is_pushed(compared, monkeypatch, tmp_path):
         run_psp(command, copy, copy.folder, imported=False)
     finally:
         hub.close()
-    assert {"croissant.json", "SHA256SUMS", "README.md"} <= hub.files(repo).keys() and hub.private[repo]
+    assert {"LICENSE.md", "SHA256SUMS", "README.md"} <= hub.files(repo).keys() and hub.private[repo]
 
 
 def test_the_page_is_served(finished):
