@@ -17,7 +17,7 @@ from psp.config.study_entries import STUDIES
 from psp.config.targets import DOWNLOADS
 from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
-from psp.core import failures, limits, run
+from psp.core import failures, run
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
 from psp.core.fingerprint import fingerprint
@@ -52,8 +52,6 @@ try:
         for note in look(config_files()):
             logger.warning(f"note: {note}")
     CONFIG = Config(config)
-    # Every job's process loads this file first, on a cluster too.
-    os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
     if workflow.is_main_process:
         for entry in targets.models(CONFIG, sys.argv[1:]):
             for notice in CONFIG.notices(entry):

@@ -65,8 +65,6 @@ class Config(Downloads):
             check_entry(name, entry)
         self.sources = merge(self.defaults("sources"), raw.get("sources", {}))
         self.phrasebook = merge(self.defaults("phrasebook"), raw.get("phrasebook", {}))
-        self.limits = merge(self.defaults("limits"), raw.get("limits", {}))
-        """The :mod:`psp.core.limits` in force."""
         self.licences: list[str] | None = merge(self.defaults("licences"), raw.get("licences", {}))["allow"]
         self.pins = read_pins(raw.get("pins"))
         self.vectors: dict[str, dict[str, Any]] = raw.get("vectors", {})

@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psp.core.limits import limits
+from psp.core import limits
 from psp.corpora.rows import BadRow, Row
 from psp.evaluation.testsets import StsSet
 from psp.models.word_vectors import WordVectors
@@ -97,7 +97,7 @@ def pack(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> by
 def _texts(*texts: str) -> None:
     """Texts of one line each, within the limits."""
     for one in texts:
-        assert "\n" not in one and len(one.encode()) <= limits().line_bytes
+        assert "\n" not in one and len(one.encode()) <= limits.LINE_BYTES
 
 
 def _rows(rows: Iterable[Row], tabs: bool) -> None:
@@ -639,7 +639,7 @@ def config(folder: Path) -> Made:
         "  en: {languages: [en], corpora: [B, {mined: en, through: fr, from: {model: fr}}], seeds: [1, 2],\n"
         "       variants: {a: {epochs: 3}}}\n"
         "translators: {t: {languages: [fr, en], from: {model: fr}, train: {steps: 5}}}\n"
-        "limits: {line_bytes: 4096}\nevaluate: {tasks: {s: {task: similarity, layout: sick, path: x}}}\n"
+        "evaluate: {tasks: {s: {task: similarity, layout: sick, path: x}}}\n"
     )
     return Made(lambda: Config.load([path]), [Target(path)])
 
