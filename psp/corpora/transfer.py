@@ -42,13 +42,13 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BLOCK = 1 << 16  # small, since urllib3 drops the block it is reading when a connection breaks
-#: A number in a header: `²` is a digit for Python, but not a number.
 #: Bytes of a download whose size is neither pinned nor announced: more than any corpus, so that an answer without an
 #: end has one.
 DOWNLOAD_BYTES = 500_000_000_000
 REDIRECTS = 5  # of a download; a circle of them has no end
 #: Bytes per second over so many seconds, below which a server is left: a day for 88 MB.
 RATE, RATE_SECONDS = 1024, 60.0
+#: A number in a header: `²` is a digit for Python, but not a number.
 _NUMBER = re.compile(r"[0-9]{1,18}")
 #: What file systems without locks say, such as some network drives.
 NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
