@@ -36,7 +36,6 @@ from psp.training import launch
 from psp.training.teaching.settings import OF_VECTORS
 from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
 from psp.training.translator.settings import JOB as TRANSLATOR_JOB
-from snakemake.exceptions import WorkflowError
 from snakemake.iocontainers import Wildcards
 from snakemake.logging import logger
 
@@ -282,41 +281,37 @@ def say_warnings():
             logger.warning(f"warning: {line}")
 
 
-def to_make():
-    """Return the models that this run will make, of Snakemake's graph of jobs, and why it may not, if so."""
+def check_config_files():
+    """Before the first job: warn of models that other config files made; record which files make them now."""
+    run.own()
+    made = warn_of_config_files()
+    if not workflow.touch:
+        for name in made:
+            made_with.note(f"results/{name}", config_files())
+
+
+def warn_of_config_files():
+    """Return the models that this run makes, by Snakemake's graph of jobs; warn of those that other files made."""
     files = [
         Path(file)
         for job in workflow.dag.needrun_jobs(exclude_finished=False)
         for file in job.output
         if re.fullmatch(rf"results/{MODEL}/model/config\.json", file)
     ]
-    made = {file.parts[1]: file.exists() for file in files}
-    finished = [name for name in made if made[name] and name not in CONFIG.remake]
-    return list(made), made_with.refusal(finished, config_files())
+    finished = [file.parts[1] for file in files if file.exists()]
+    if warning := made_with.warning(finished, config_files()):
+        print(f"warning: {warning}", file=sys.stderr)
+    return {file.parts[1] for file in files}
 
 
-def check_config_files():
-    """Before the first job: stop if other config files would remake a finished model; record which files make it."""
-    run.own()
-    made, refused = to_make()
-    if workflow.touch:
-        return
-    if refused:
-        raise WorkflowError(failures.tell(refused))
-    for name in made:
-        made_with.note(f"results/{name}", config_files())
-
-
-def warn_of_config_files():
-    """After a dry run, for which Snakemake has no hook: report what would stop the run."""
+def after_a_dry_run():
+    """Warn there, too; Snakemake has no hook for it."""
     if workflow.dryrun and workflow._dag is not None:
-        _, refused = to_make()
-        if refused:
-            print(f"warning: {refused}", file=sys.stderr)
+        warn_of_config_files()
 
 
 if workflow.is_main_process:
-    atexit.register(warn_of_config_files)
+    atexit.register(after_a_dry_run)
 
 
 def jobs(wildcards, stage):

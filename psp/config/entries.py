@@ -237,13 +237,6 @@ TOP: Mapping[str, Setting] = {
         help="keep the text files between the data stages (results/<model>/pairs) and the models of variants instead "
         "of removing them",
     ),
-    "remake": text(
-        None,
-        null=True,
-        inert=True,
-        help="finished models, such as fr,de, that this run may remake although other config files made them; given on "
-        "the command line: --config remake=fr",
-    ),
     "pins": text(
         None, null=True, help="a file written by `psp pin`, with the required size and SHA-256 of each download"
     ),
