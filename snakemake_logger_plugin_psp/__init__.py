@@ -89,7 +89,8 @@ class LogHandler(LogHandlerBase):
         return BESIDE.match(text) is not None
 
     def _print(self, record: Any) -> None:
-        if record.wanted and (text := self.format(record)):
+        text = self.format(record)  # "None" of records that Snakemake has no text for
+        if record.wanted and text and text != "None":
             self._say(text)
 
     def _say(self, text: str) -> None:
