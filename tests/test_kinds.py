@@ -48,7 +48,6 @@ BASES = (Tokenizer, CorpusKind, Task, Filter, TextModel, Objective)
 #: Where code asks for the class of a kind, each with the reason.
 ASKED = {
     ("psp/cli/info.py", "CombinedModel"): "shows its parts and weights",
-    ("psp/config/mined_entries.py", "Mined"): "the file of that kind",
     ("psp/evaluation/lexicon.py", "WordSimilarity"): "takes pairs of words, which only such a task has",
     ("psp/evaluation/speed/measure.py", "PartsTokenizer"): "a store's own word for what wrote it",
     ("psp/evaluation/speed/systems.py", "CombinedModel"): "joins its parts' vectors",

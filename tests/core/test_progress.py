@@ -97,7 +97,7 @@ def lines(path: Path):
     return [line.split("psp.core.progress: ")[1] for line in path.read_text().splitlines()]
 
 
-def test_the_log_of_training_shows_all_its_figures_every_minute(log, clock):
+def test_the_log_of_training_shows_all_its_figures_every_minute(log, clock, capsys):
     with job(log), Progress("training", "pairs", 30_000, done=10_000) as bar:
         for step in range(80):
             clock.now += 1
@@ -110,15 +110,15 @@ def test_the_log_of_training_shows_all_its_figures_every_minute(log, clock):
         "training: 30,000 pairs of 30,000 (100%), 250 pairs/s, 0:01:20 in all, loss 0.04421, megabatch 79, dev 80.49",
     ]
     assert lines(log) == told
-    assert sys.stderr.getvalue().splitlines() == [f"{log}: {line}" for line in told]
+    assert capsys.readouterr().err.splitlines() == [f"{log}: {line}" for line in told]
 
 
-def test_short_work_of_a_job_is_told_in_its_log_alone(log, clock):
+def test_short_work_of_a_job_is_told_in_its_log_alone(log, clock, capsys):
     with job(log), Progress("measuring speed", "passes", 114) as bar:
         clock.now += 40
         bar.add(5)
     assert lines(log) == ["measuring speed: 5 passes of 114 (4%), 0.12 passes/s, 0:00:40 in all"]
-    assert sys.stderr.getvalue() == ""
+    assert capsys.readouterr().err == ""
 
 
 def test_a_job_draws_no_bar_on_the_terminal_of_a_run(tmp_path):
