@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 from psp.core.errors import DataError
 from psp.core.files import read_report, write_json
-from psp.evaluation.evaluate import FORMATS, Evaluation
 from psp.evaluation.resamples import difference, differences, read
 from psp.evaluation.systems import TRAINED
 from psp.evaluation.task_files import same_draw, scored_task
-from psp.models.scores import compared_metrics, is_of_every_model, tasks_of
+from psp.models.scores import FORMATS, compared_metrics, is_of_every_model, tasks_of
 
 if TYPE_CHECKING:
+    from psp.evaluation.evaluate import Evaluation
     from psp.evaluation.task_files import Difference, Scores
 
 

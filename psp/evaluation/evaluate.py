@@ -73,8 +73,6 @@ class Evaluation(Scores, total=False):
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "evaluate_system", "gather"]
 
 FORMAT: Final = 2
-#: Those of eval.json that are read; psp.models.old_scores knows the first.
-FORMATS: Final = (1, 2)
 #: The keys of a task's file that eval.json takes over.
 _KEPT = ("task", "files", "unknown_languages", "overlap", "why", "parts")
 

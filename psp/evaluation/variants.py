@@ -16,13 +16,13 @@ from psp.core.files import read_report, write_json
 from psp.core.machine import processor, usable_cores, versions
 from psp.core.version import __version__
 from psp.evaluation import resamples
-from psp.evaluation.evaluate import FORMATS, Evaluation
 from psp.evaluation.resamples import differences_of_runs as differences
 from psp.evaluation.seeds import summary
-from psp.models.scores import compared_metrics
+from psp.models.scores import FORMATS, compared_metrics
 from psp.text.csv_table import read_table
 
 if TYPE_CHECKING:
+    from psp.evaluation.evaluate import Evaluation
     from psp.evaluation.task_files import Difference
 
 

@@ -187,6 +187,6 @@ def test_the_benchmarks_page_has_the_command_and_each_models_table(tmp_path):
     _, first, second = text.split("### ")
     assert first.startswith("fr\n") and second.startswith("en\n")
     assert cells(first) == cells(second) == cells(table(fr).write("markdown"))
-    write_json(tmp_path / "variants.json", {**made_up(), "variants": []})
-    with pytest.raises(DataError, match=r"variants\.json: variants"):
+    write_json(tmp_path / "variants.json", {**made_up(), "format": 1})
+    with pytest.raises(DataError, match=r"variants\.json: has format 1"):
         recipes.read(tmp_path / "variants.json")
