@@ -18,8 +18,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from psp.core import schemas
-from psp.core.files import atomic_text, read_json
+from psp.core.files import atomic_text, read_json, read_report
 from psp.core.logs import job
 from psp.core.machine import processor, usable_cores, versions
 from psp.report.comparison import compared as table
@@ -58,10 +57,9 @@ def section(folder: Path, reported: bool) -> str:
     """A model's table and the seconds of its systems' jobs.
 
     Raises:
-        DataError: compare.json is missing or not as its schema says, or a quoted figure has no source.
+        DataError: compare.json is missing or of another format, or a quoted figure has no source.
     """
-    result: dict[str, Any] = read_json(folder / "compare.json")
-    schemas.check(result, "compare", folder / "compare.json")
+    result: dict[str, Any] = read_report(folder / "compare.json", 1)
     seconds = {path.stem: _seconds(path) for path in sorted((folder / "benchmarks/systems").glob("*.tsv"))}
     seconds = {"the model itself": _seconds(folder / "benchmarks/evaluate.tsv"), **seconds}
     said = ", ".join(f"{name} {value:.0f}" for name, value in seconds.items() if value is not None)

@@ -11,13 +11,12 @@ from pathlib import Path
 from psp.config import counts, made_with, rates, targets
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
-from psp.config.mined_entries import check_publishable
 from psp.config.resolved import as_yaml
 from psp.config.study_entries import STUDIES
 from psp.config.targets import DOWNLOADS
 from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
-from psp.core import failures, limits, run
+from psp.core import failures, run
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
 from psp.core.fingerprint import fingerprint
@@ -35,7 +34,6 @@ from psp.text.tokenizer_kinds import those
 from psp.training.teaching.settings import OF_VECTORS
 from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
 from psp.training.translator.settings import JOB as TRANSLATOR_JOB
-from snakemake.exceptions import WorkflowError
 from snakemake.logging import logger
 
 
@@ -50,8 +48,6 @@ try:
         for note in look(config_files()):
             logger.warning(f"note: {note}")
     CONFIG = Config(config)
-    # Every job's process loads this file first, on a cluster too.
-    os.environ[limits.VARIABLE] = limits.as_variable(CONFIG.limits)
     if workflow.is_main_process:
         for entry in targets.models(CONFIG, sys.argv[1:]):
             for notice in CONFIG.notices(entry):
@@ -234,41 +230,37 @@ def say_warnings():
             logger.warning(f"warning: {line}")
 
 
-def to_make():
-    """Return the models that this run will make, of Snakemake's graph of jobs, and why it may not, if so."""
+def check_config_files():
+    """Before the first job: warn of models that other config files made; record which files make them now."""
+    run.own()
+    made = warn_of_config_files()
+    if not workflow.touch:
+        for name in made:
+            made_with.note(f"results/{name}", config_files())
+
+
+def warn_of_config_files():
+    """Return the models that this run makes, by Snakemake's graph of jobs; warn of those that other files made."""
     files = [
         Path(file)
         for job in workflow.dag.needrun_jobs(exclude_finished=False)
         for file in job.output
         if re.fullmatch(rf"results/{MODEL}/model/config\.json", file)
     ]
-    made = {file.parts[1]: file.exists() for file in files}
-    finished = [name for name in made if made[name] and name not in CONFIG.remake]
-    return list(made), made_with.refusal(finished, config_files())
+    finished = [file.parts[1] for file in files if file.exists()]
+    if warning := made_with.warning(finished, config_files()):
+        print(f"warning: {warning}", file=sys.stderr)
+    return {file.parts[1] for file in files}
 
 
-def check_config_files():
-    """Before the first job: stop if other config files would remake a finished model; record which files make it."""
-    run.own()
-    made, refused = to_make()
-    if workflow.touch:
-        return
-    if refused:
-        raise WorkflowError(failures.tell(refused))
-    for name in made:
-        made_with.note(f"results/{name}", config_files())
-
-
-def warn_of_config_files():
-    """After a dry run, for which Snakemake has no hook: report what would stop the run."""
+def after_a_dry_run():
+    """Warn there, too; Snakemake has no hook for it."""
     if workflow.dryrun and workflow._dag is not None:
-        _, refused = to_make()
-        if refused:
-            print(f"warning: {refused}", file=sys.stderr)
+        warn_of_config_files()
 
 
 if workflow.is_main_process:
-    atexit.register(warn_of_config_files)
+    atexit.register(after_a_dry_run)
 
 
 def scratch(path):

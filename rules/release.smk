@@ -1,4 +1,4 @@
-# The release: the model with its card, scores, data card, bill of materials and checksums; also as a .zip.
+# The release: the model with its card, scores, licences and checksums; also as a .zip.
 import hashlib
 
 

@@ -10,15 +10,13 @@ import psp.evaluation.tasks
 import psp.models.model
 import psp.pairs.filters  # noqa: F401
 from psp.config.model_kinds import KINDS
-from psp.core import schemas
 from psp.corpora.base import CorpusKind
 from psp.corpora.kinds import registered
-from psp.evaluation.tasks.base import CORRELATION, PERCENT, Task
+from psp.evaluation.tasks.base import Task
 from psp.models.text_model import TextModel
 from psp.pairs.filters.base import Filter
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.text.word_tokenizer import SPLITS
 from psp.training import objectives
 from psp.training.encoders import kinds as encoders
 from psp.training.objectives.base import Objective
@@ -50,7 +48,6 @@ BASES = (Tokenizer, CorpusKind, Task, Filter, TextModel, Objective)
 #: Where code asks for the class of a kind, each with the reason.
 ASKED = {
     ("psp/cli/info.py", "CombinedModel"): "shows its parts and weights",
-    ("psp/config/mined_entries.py", "Mined"): "the file of that kind",
     ("psp/evaluation/lexicon.py", "WordSimilarity"): "takes pairs of words, which only such a task has",
     ("psp/evaluation/speed/measure.py", "PartsTokenizer"): "a store's own word for what wrote it",
     ("psp/evaluation/speed/systems.py", "CombinedModel"): "joins its parts' vectors",
@@ -71,8 +68,6 @@ ASKED = {
 #: Where names of kinds stand together, each with the reason.
 TOGETHER = {
     "psp/cli/lexicon.py": "two forms of an option, not corpora",
-    "psp/core/schemas/models.py": "a form of config.json",
-    "psp/core/schemas/training.py": "a form of train.json",
     "psp/corpora/mined.py": "the file of that kind",
     "psp/models/lstm.py": "the file of that kind",
 }
@@ -143,14 +138,6 @@ def test_no_module_asks_for_the_class_of_a_kind():
 
 def test_no_module_lists_the_names_of_kinds():
     assert {name for name in every_module() if any(together(ROOT / name))} == TOGETHER.keys()
-
-
-def test_schemas_know_the_units_of_metrics_and_the_splits_of_words():
-    """The types of files lie below the kinds, and cannot ask them."""
-    units = {measure.unit for task in Task.classes.values() for measure in task.metrics.values()}
-    figure = schemas.load("eval")["$defs"]["Figure"]["properties"]
-    assert units == {CORRELATION, PERCENT} == set(figure["unit"]["enum"])
-    assert list(SPLITS) == schemas.load("vocabulary")["properties"]["split"]["enum"]
 
 
 @pytest.mark.parametrize("file", sorted(ROOT.glob("rules/*.smk")), ids=lambda path: path.stem)

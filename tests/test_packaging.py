@@ -74,6 +74,13 @@ def test_the_extras_that_a_missing_package_is_said_to_be_in_have_it():
     assert missing_extra(ModuleNotFoundError(name="strange")) is None and missing_extra(ValueError()) is None
 
 
+def test_what_is_no_code_is_part_of_the_package():
+    patterns = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["setuptools"]["package-data"]["psp"]
+    packed = {path for pattern in patterns for path in (ROOT / "psp").glob(pattern)}
+    there = {path for ending in ("yaml", "html", "css", "js", "tsv") for path in (ROOT / "psp").rglob(f"*.{ending}")}
+    assert packed == there | {ROOT / "psp/py.typed"}
+
+
 def test_nobody_is_told_to_install_the_other_project_named_psp():
     names = {Requirement(line).name for extra in PROJECT["optional-dependencies"].values() for line in extra}
     assert "psp" not in names and PROJECT["name"] in names

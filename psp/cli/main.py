@@ -10,7 +10,6 @@ from typing import Any, NoReturn
 
 from psp.cli import (
     combine,
-    doctor,
     embed,
     evaluate,
     export,
@@ -33,7 +32,6 @@ from psp.cli import (
     train,
     train_translator,
     translate,
-    watch,
 )
 from psp.cli.common import check_outputs, printing
 from psp.core.errors import closest
@@ -42,7 +40,7 @@ from psp.core.version import __version__
 
 #: In the order of the help, by purpose.
 COMMANDS = {
-    "before and during a run of the workflow": (doctor, languages, plan, inspect, pin, watch),
+    "before and during a run of the workflow": (languages, plan, inspect, pin),
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),

@@ -55,18 +55,11 @@ class Config(Downloads):
         check(raw, self.schema)
         self.offline: bool = raw.get("offline", TOP["offline"].default)
         self.keep_intermediate: bool = raw.get("keep_intermediate", TOP["keep_intermediate"].default)
-        self.remake: list[str] = raw["remake"].split(",") if raw.get("remake") else []
-        """Models that may be remade although other config files made them."""
-        for name in self.remake:
-            if name not in raw["models"]:
-                raise ConfigError(f"remake: no model {name}{closest(name, raw['models'])}")
         self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
         for name, entry in self.corpora.items():
             check_entry(name, entry)
         self.sources = merge(self.defaults("sources"), raw.get("sources", {}))
         self.phrasebook = merge(self.defaults("phrasebook"), raw.get("phrasebook", {}))
-        self.limits = merge(self.defaults("limits"), raw.get("limits", {}))
-        """The :mod:`psp.core.limits` in force."""
         self.licences: list[str] | None = merge(self.defaults("licences"), raw.get("licences", {}))["allow"]
         self.pins = read_pins(raw.get("pins"))
         self.vectors: dict[str, dict[str, Any]] = raw.get("vectors", {})

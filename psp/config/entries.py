@@ -15,7 +15,6 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.config import blocks
-from psp.core import limits
 from psp.core.settings import NAME, RECIPES, Section, Setting, boolean, choice, integer, list_of, table, text
 from psp.corpora.kinds import registered
 from psp.evaluation import settings as evaluate
@@ -238,13 +237,6 @@ TOP: Mapping[str, Setting] = {
         help="keep the text files between the data stages (results/<model>/pairs) and the models of variants instead "
         "of removing them",
     ),
-    "remake": text(
-        None,
-        null=True,
-        inert=True,
-        help="finished models, such as fr,de, that this run may remake although other config files made them; given on "
-        "the command line: --config remake=fr",
-    ),
     "pins": text(
         None, null=True, help="a file written by `psp pin`, with the required size and SHA-256 of each download"
     ),
@@ -256,7 +248,6 @@ def sections() -> dict[str, Section | Setting]:
     return {
         "sources": blocks.SOURCES,
         "licences": blocks.LICENCES,
-        "limits": limits.SECTION,
         "phrasebook": blocks.PHRASEBOOK,
         "filters": filters.section(),
         "pivot": pivot.SECTION,
@@ -289,7 +280,7 @@ def sections() -> dict[str, Section | Setting]:
 
 
 #: Blocks that may be set at the top level of a config, for all models, and in a model's entry.
-BLOCKS = tuple(name for name in sections() if name not in ("sources", "licences", "limits", "phrasebook", "translator"))
+BLOCKS = tuple(name for name in sections() if name not in ("sources", "licences", "phrasebook", "translator"))
 
 
 def variant() -> Section:
@@ -367,7 +358,6 @@ def document() -> dict[str, Any]:
             **TOP,
             "sources": _ref("sources"),
             "licences": _ref("licences"),
-            "limits": _ref("limits"),
             "corpora": table({}, values=_ref("corpus"), names=NAME, help="the catalogue of corpora, by OPUS name"),
             "vectors": table(
                 {},

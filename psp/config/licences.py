@@ -1,17 +1,17 @@
 """Decide whether the licences that a user allows cover a corpus's SPDX expression.
 
 An expression combines ids of the SPDX list: ``A OR B`` leaves the choice, ``A AND B`` requires both, ``A WITH E`` is a
-licence of its own, and parentheses group (SPDX specification, annex on licence expressions). AND binds tighter than OR.
-Ids and operators are case-insensitive.
+licence of its own, and parentheses group. license-expression reads it; ids and operators are case-insensitive.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable
+from typing import Any
 
-#: The operators, that which binds least first.
-JOINS = (("OR", any), ("AND", all))
+from psp.core.errors import from_extra
+
 _ID = re.compile(r"[A-Za-z0-9][A-Za-z0-9.+:-]*")
 
 
@@ -24,18 +24,26 @@ def permitted(expression: str, allowed: Iterable[str]) -> bool:
 
     Raises:
         ValueError: ``expression`` is not an SPDX expression.
+        PspError: license-expression is missing.
     """
+    with from_extra("release", "licences are compared by license-expression"):
+        from license_expression import ExpressionError, Licensing
+    licensing = Licensing()
+    try:
+        parsed = licensing.parse(expression)
+    except (ExpressionError, IndexError) as error:  # IndexError: of "()"
+        raise ValueError(f"{expression!r} is not an SPDX expression: {error}") from None
+    strange = [key for key in licensing.license_keys(parsed) if not _ID.fullmatch(key)]
+    if parsed is None or strange:
+        raise ValueError(f"{expression!r} is not an SPDX expression: {strange[0] if strange else 'it'} is no id")
     wanted = {" ".join(item.casefold().split()) for item in allowed}
-    return _holds(expression, wanted.__contains__) or " ".join(expression.casefold().split()) in wanted
 
+    def holds(node: Any) -> bool:
+        if node.isliteral:
+            return node.render().casefold() in wanted
+        return (any if isinstance(node, licensing.OR) else all)(map(holds, node.args))
 
-def may_be_adapted(expression: str) -> bool:
-    """Whether derivatives of text under this licence may be published: not under Creative Commons' NoDerivatives.
-
-    Raises:
-        ValueError: ``expression`` is not an SPDX expression.
-    """
-    return _holds(expression, lambda name: re.fullmatch(r"cc-by-(nc-)?nd-.*", name) is None)
+    return holds(parsed) or " ".join(expression.casefold().split()) in wanted
 
 
 def union(licences: Iterable[str | None]) -> str | None:
@@ -48,45 +56,3 @@ def union(licences: Iterable[str | None]) -> str | None:
     known = sorted({part for several in parts for part in several})
     bracketed = [f"({one})" if " " in one and len(known) > 1 else one for one in known]
     return " AND ".join(bracketed)
-
-
-def _holds(expression: str, allowed: Callable[[str], bool]) -> bool:
-    """Whether an expression holds, given whether each of its licences, in lower case, does."""
-    tokens = re.findall(r"[()]|[^\s()]+", expression)
-    value = _joined(tokens, allowed)
-    if tokens:
-        raise ValueError(f"{expression!r} is not an SPDX expression: unexpected {tokens[0]!r}")
-    return value
-
-
-def _joined(
-    tokens: list[str], allowed: Callable[[str], bool], joins: Sequence[tuple[str, Callable[..., bool]]] = JOINS
-) -> bool:
-    if not joins:
-        return _one(tokens, allowed)
-    (word, of), *below = joins
-    values = [_joined(tokens, allowed, below)]
-    while tokens and tokens[0].upper() == word:
-        tokens.pop(0)
-        values.append(_joined(tokens, allowed, below))
-    return of(values)
-
-
-def _one(tokens: list[str], allowed: Callable[[str], bool]) -> bool:
-    if tokens and tokens[0] == "(":
-        tokens.pop(0)
-        value = _joined(tokens, allowed)
-        if not tokens or tokens.pop(0) != ")":
-            raise ValueError("an SPDX expression lacks a closing parenthesis")
-        return value
-    name = _id(tokens)
-    if tokens and tokens[0].upper() == "WITH":
-        tokens.pop(0)
-        name = f"{name} WITH {_id(tokens)}"
-    return allowed(name.casefold())
-
-
-def _id(tokens: list[str]) -> str:
-    if not tokens or not _ID.fullmatch(tokens[0]) or tokens[0].upper() in ("AND", "OR", "WITH"):
-        raise ValueError(f"not an SPDX expression: expected an id {f'at {tokens[0]!r}' if tokens else 'at its end'}")
-    return tokens.pop(0)

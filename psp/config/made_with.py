@@ -1,7 +1,7 @@
-"""Record which config files made a model: other files do not remake a finished model unless told to.
+"""Record which config files made a model, and warn of a run with others that remakes it.
 
-Without this, ``snakemake`` alone, which makes all models of config/config.yaml, would retrain a ``results/fr`` that
-another ``--configfile`` made.
+``snakemake`` alone makes all models of config/config.yaml, and so retrains a ``results/fr`` that another
+``--configfile`` made.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ import os
 from collections.abc import Collection, Sequence
 from pathlib import Path
 
-from psp.core.errors import ConfigError
 from psp.core.files import atomic_text
 
 #: In a model's folder of results: their paths, a line each.
@@ -32,15 +31,15 @@ def note(results: Path | str, files: Sequence[str]) -> None:
         file.writelines(f"{name}\n" for name in _relative(files))
 
 
-def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None:
-    """The message about finished models that a run would remake although other config files made them.
+def warning(models: Collection[str], files: Sequence[str]) -> str | None:
+    """Say which finished models a run remakes although other config files made them.
 
     Args:
-        models: the models that it would remake, whose folders are ``results/<model>``.
+        models: the models that it remakes, whose folders are ``results/<model>``.
         files: the run's config files.
 
     Returns:
-        One error for all of them; None if these files made them, or there is no record.
+        One line for all of them; None if these files made them, or there is no record.
     """
     others = {}
     for name in models:
@@ -50,11 +49,10 @@ def refusal(models: Collection[str], files: Sequence[str]) -> ConfigError | None
     if not others:
         return None
     name, made = next(iter(others.items()))
-    more = f" (so would {', '.join([*others][1:])})" if len(others) > 1 else ""
-    return ConfigError(
-        f"results/{name} was made with {' '.join(made)}, but this run, with {' '.join(_relative(files))}, would remake "
-        f"it{more}; use the same --configfile, give the model another name, or allow it: --config "
-        f"remake={','.join(others)}"
+    more = f" (so are {', '.join([*others][1:])})" if len(others) > 1 else ""
+    return (
+        f"results/{name} was made with {' '.join(made)}, and is remade by this run with {' '.join(_relative(files))}"
+        f"{more}; to keep it, stop the run, and use the same --configfile or give the model another name"
     )
 
 

@@ -9,7 +9,7 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 from psp.config.corpus_entries import CorpusSpec, check_distinct, check_filters, resolve
-from psp.config.licences import may_be_adapted, union
+from psp.config.licences import union
 from psp.config.made_entries import KEPT, Asking, Made, made_as, of_files, register
 from psp.config.overlay import merge
 from psp.core.errors import ConfigError
@@ -187,32 +187,3 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: s
                 recipe=asking.recipe,
                 where=place,
             )
-
-
-def check_publishable(part: CorpusSpec, where: str) -> None:
-    """Check that mined pairs may be passed on.
-
-    Args:
-        part: the corpus.
-        where: the location of its model, such as ``models.fr``.
-
-    Raises:
-        ConfigError: they were not mined, or a corpus that they come from has a licence that forbids it, or none.
-    """
-    place = f"{where}.corpora: {part.corpus}"
-    if part.of is not Mined:
-        raise ConfigError(f"{place} is not mined; only mined pairs can be published")
-    for source in part.sources:
-        if source.licence is None:
-            problem = f"{source.corpus} declares no licence"
-        else:
-            try:
-                if may_be_adapted(source.licence):
-                    continue
-                problem = f"the licence of {source.corpus}, {source.licence}, forbids it"
-            except ValueError as error:
-                problem = f"the licence of {source.corpus}: {error}"
-        raise ConfigError(
-            f"{place} cannot be published: {problem}; leave it out of `from`, or declare the licence that you know it "
-            f"has: `corpora: {{{source.corpus}: {{licence: ...}}}}`"
-        )

@@ -13,7 +13,7 @@ from psp.config.made_entries import making
 from psp.config.overlay import merge
 
 #: Top-level keys, besides inert ones, that are not the model's: about this machine, or written for this model below.
-_ELSEWHERE = ("limits", "models", "corpora", "translators", "phrasebook", "report", "release")
+_ELSEWHERE = ("models", "corpora", "translators", "phrasebook", "report", "release")
 
 
 def resolved(config: Config, name: str) -> dict[str, Any]:

@@ -40,7 +40,7 @@ class TransformerEntry(Trained):
     recipe_teaches = False  # with a teacher it would learn from no pairs
     stores = False
     there_is = re.compile(
-        r"(model/|systems/|tasks/|train/|pairs/|mined/|variants/|logs/)"
+        r"(model/|systems/|tasks/|train/|pairs/|variants/|logs/)"
         r"|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
         r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release(\.zip(\.sha256)?)?$"
     )

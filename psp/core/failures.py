@@ -1,8 +1,7 @@
 """The last line of a failed workflow run: what is wrong and what to do.
 
 Snakemake reports an error in about fifteen lines. The line that matters is found among them if a function of a rule has
-raised an error of psp; a hook of the Snakefile records here what it raises; failed jobs have it in their logs; and
-Snakemake's commonest errors are reworded here.
+raised an error of psp; failed jobs have it in their logs; and Snakemake's commonest errors are reworded here.
 """
 
 from __future__ import annotations
@@ -20,7 +19,6 @@ LONGEST = 500  # characters quoted from Snakemake's message
 OURS = re.compile(
     r"^\s*(?:Psp|Config|Data|Download)Error: (.+?)\n(?:Wildcards:|Traceback:|\s*$)", re.DOTALL | re.MULTILINE
 )
-_told: list[str] = []
 
 #: What is wrong with the files that Snakemake lists.
 AFFECTED = {
@@ -45,12 +43,6 @@ def _made(file: str) -> list[str]:
     return sorted({output for output in files if "{" not in output})
 
 
-def tell(error: Exception) -> str:
-    """Record the error that ends this run, and return its text."""
-    _told.append(str(error))
-    return str(error)
-
-
 def locked() -> str:
     """Explain Snakemake's lock. Two runs in one folder would both fail, so a folder in use is not unlocked."""
     other, known = run.owner()
@@ -67,9 +59,6 @@ def of_snakemake(exception: str, text: str) -> str:
         exception: its class.
         text: Snakemake's message, of any length.
     """
-    for message in reversed(_told):
-        if message in text:
-            return message
     if match := OURS.search(text):
         return " ".join(match[1].split())
     if exception == "LockException":

@@ -209,6 +209,24 @@ def read_json(path: Path | str) -> Any:
         raise DataError(f"not JSON ({error}); delete it and make it again", path) from error
 
 
+def read_report(path: Path | str, *formats: int) -> Any:
+    """Read a JSON file that says its ``format``, and refuse another one.
+
+    Args:
+        path: the file.
+        formats: those that are read.
+
+    Raises:
+        DataError: as :func:`read_json`, or it is of another format, and so of another version of psp.
+    """
+    value = read_json(path)
+    found = value.get("format") if isinstance(value, dict) else None
+    if found not in formats:
+        known = " or ".join(map(str, formats))
+        raise DataError(f"has format {found!r:.80}, but this psp reads {known}; make it again", path)
+    return value
+
+
 def sha256(*paths: Path | str) -> str:
     """The SHA-256 of a regular file, or of several one after another, in hexadecimal, read in blocks."""
     digest = hashlib.sha256()

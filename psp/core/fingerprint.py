@@ -29,8 +29,6 @@ INERT = frozenset(
         "psp.core.logs",
         "psp.core.errors",
         "psp.core.progress",
-        "psp.core.schemas",
-        "psp.core.status",
         "psp.core.fingerprint",
         "psp.core.version",
         "psp.training.saving.tensorboard",

@@ -89,12 +89,6 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     return total
 
 
-def cache_folder() -> str | None:
-    """The folder of compiled code; None if none is writable, so that code is compiled at every start."""
-    path = dot._cache.cache_path
-    return None if path is None else str(path)
-
-
 def set_threads(threads: int) -> int:
     """Let compiled loops use ``threads`` threads, or all if there are fewer; return the previous number."""
     before: int = numba.get_num_threads()

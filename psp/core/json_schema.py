@@ -13,10 +13,9 @@ if _hidden:
     sys.modules[_GRAMMAR] = None  # type: ignore[assignment]  # so that an import of it fails
 try:
     from jsonschema import Draft202012Validator, ValidationError
-    from jsonschema.exceptions import best_match
     from jsonschema.validators import extend
 finally:
     if _hidden:
         del sys.modules[_GRAMMAR]
 
-__all__ = ["Draft202012Validator", "ValidationError", "best_match", "extend"]
+__all__ = ["Draft202012Validator", "ValidationError", "extend"]

@@ -10,7 +10,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from psp.core import run, status
+from psp.core import progress, run
 from psp.core.errors import DataError, PspError, missing_extra
 from psp.core.files import TAKES_NO_MORE
 
@@ -30,10 +30,27 @@ NO_MEMORY = re.compile(
 
 
 class _Short(logging.Formatter):
-    """For people at a terminal: ``error: what is wrong and what to do``."""
+    """For people at a terminal: ``error: what is wrong and what to do``.
+
+    Args:
+        log_file: names the job in lines about its progress, since several jobs share a terminal.
+    """
+
+    def __init__(self, log_file: Path | str | None) -> None:
+        super().__init__()
+        self._log_file = log_file
 
     def format(self, record: logging.LogRecord) -> str:
-        return f"{record.levelname.lower()}: {record.getMessage()}"
+        name = self._log_file if self._log_file is not None and _of_long_work(record) else record.levelname.lower()
+        return f"{name}: {record.getMessage()}"
+
+
+def _of_long_work(record: logging.LogRecord) -> bool:
+    return getattr(record, "of_long_work", False)
+
+
+def _for_people(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING or _of_long_work(record)
 
 
 class _LogFile(logging.FileHandler):
@@ -49,7 +66,7 @@ class _LogFile(logging.FileHandler):
 
 
 def start(log_file: Path | str | None = None, level: int = logging.INFO, process: int | None = None) -> None:
-    """Log to ``log_file``, with warnings to stderr as well; without a file log everything to stderr.
+    """Log to ``log_file``, with warnings and the progress of long work to stderr as well; without a file all to stderr.
 
     Args:
         log_file: truncated first, unless ``process`` is given.
@@ -60,7 +77,8 @@ def start(log_file: Path | str | None = None, level: int = logging.INFO, process
         DataError: the log cannot be written.
     """
     handlers: list[logging.Handler] = [logging.StreamHandler(sys.stderr)]
-    handlers[0].setFormatter(_Short())
+    handlers[0].setFormatter(_Short(log_file))
+    progress.draws_bars = log_file is None
     if log_file is not None:
         try:
             Path(log_file).parent.mkdir(parents=True, exist_ok=True)
@@ -71,9 +89,7 @@ def start(log_file: Path | str | None = None, level: int = logging.INFO, process
             raise DataError(
                 f"cannot be written: {error.strerror}; free space or choose another folder", log_file
             ) from None
-        handlers[0].setLevel(logging.WARNING)
-        if process == 0:
-            status.join(log_file)
+        handlers[0].addFilter(_for_people)
         handlers[1].setFormatter(logging.Formatter(f"process {process}: {FORMAT}" if process else FORMAT))
     logging.basicConfig(level=level, handlers=handlers, force=True)
     logging.captureWarnings(True)
@@ -94,8 +110,7 @@ def job(log_file: Path | str | None = None, level: int = logging.INFO) -> Iterat
         raise SystemExit(f"error: {error}") from None
     log = logging.getLogger("psp")
     try:
-        with status.of_job(log_file):
-            yield
+        yield
     except KeyboardInterrupt:
         log.error("stopped by Ctrl-C or a signal")
         raise SystemExit(128 + signal.SIGINT) from None

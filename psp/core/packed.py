@@ -14,7 +14,7 @@ from typing import IO, Any
 
 from psp.core.errors import DataError, from_extra
 from psp.core.files import open_regular
-from psp.core.limits import limits
+from psp.core.limits import unpacked_problem
 
 #: What a compressed file's name ends in.
 SUFFIXES = (".gz", ".bz2", ".xz", ".zst")
@@ -36,7 +36,7 @@ def opened(path: Path, *, regular: bool = False) -> Iterator[tuple[IO[bytes], IO
 
     Raises:
         DataError: it cannot be opened; reading from the stream: it is damaged, truncated, or larger unpacked than
-            :mod:`psp.core.limits` allow.
+            :mod:`psp.core.limits` allows.
         PspError: the package for .zst is not installed.
     """
     try:
@@ -74,7 +74,7 @@ class Unpacked(io.RawIOBase):
     """
 
     def __init__(self, raw: Any, file: IO[bytes], path: Path) -> None:
-        self._raw, self._file, self._path, self._size, self._limits = raw, file, path, 0, limits()
+        self._raw, self._file, self._path, self._size = raw, file, path, 0
 
     def readable(self) -> bool:
         return True
@@ -87,8 +87,8 @@ class Unpacked(io.RawIOBase):
                 raise DataError(f"cannot be read: {error.strerror}", self._path) from None
             raise DataError(f"truncated or damaged ({error}); make it or download it again", self._path) from None
         self._size += count
-        if problem := self._limits.unpacked(self._size, self._file.tell()):
-            raise DataError(f"has {problem}; if undamaged, raise that limit", self._path)
+        if problem := unpacked_problem(self._size, self._file.tell()):
+            raise DataError(f"has {problem}; if you trust it, unpack it and name what was in it", self._path)
         return count
 
 

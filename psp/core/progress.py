@@ -1,7 +1,8 @@
-"""Progress of long work: a bar on a terminal, a line every 30 s in a log, and a job's status file for watchers."""
+"""Progress of long work: a bar on a terminal, or a line a minute in the log and on standard error."""
 
 from __future__ import annotations
 
+import datetime
 import logging
 import sys
 import time
@@ -9,19 +10,19 @@ from collections import deque
 from collections.abc import MutableMapping
 from typing import TYPE_CHECKING, Any, NoReturn
 
-from psp.core import status
-
 if TYPE_CHECKING:
     from tqdm import tqdm
 
 log = logging.getLogger(__name__)
 
-LOG_SECONDS = 30.0
+LOG_SECONDS = 60.0
 #: The rate is averaged over this long: several mega-batches of training, which alternates mining and steps.
 RECENT_SECONDS = 60.0
 #: Bar format with metrics beside it. Training's five metrics fit into 80 columns, but only without the bar.
 FIGURES = "{desc} {percentage:.0f}%|{bar}| {rate_fmt}, {remaining} left{postfix}"
 NARROW = 90
+#: Whether a terminal gets a bar. Jobs of the workflow write lines, since several of them share one terminal.
+draws_bars = True
 
 
 class Progress:
@@ -39,12 +40,10 @@ class Progress:
         self.done = done
         self._extra: dict[str, Any] = {}
         self._last = time.monotonic()
-        self._ended = False
+        self._long = self._ended = False
         self._first = (self._last, done)
         self._recent = deque([self._first])  # (time, units done), at most one per second
-        self._bar = _bar(self) if sys.stderr.isatty() else None
-        self._told = self._last
-        status.tell(self._work())
+        self._bar = _bar(self) if draws_bars and sys.stderr.isatty() else None
 
     def add(self, count: int = 1, **extra: Any) -> None:
         """Count ``count`` more units; show ``extra`` metrics (loss=..., dev=...) beside them, floats with 4 digits."""
@@ -55,16 +54,13 @@ class Progress:
             self._recent.append((now, self.done))
             while self._recent[1][0] <= now - RECENT_SECONDS:  # always keep one sample that old, for slow work
                 self._recent.popleft()
-        if now - self._told >= status.EVERY:
-            self._told = now
-            status.tell(self._work())
         if self._bar is not None:
             if extra:
-                self._bar.set_postfix_str(" ".join(status.figures(self._extra)), refresh=False)
+                self._bar.set_postfix_str(" ".join(_figures(self._extra)), refresh=False)
             self._bar.update(count)
         elif now - self._last >= LOG_SECONDS:
-            self._last = now
-            log.info("%s", self._line())
+            self._last, self._long = now, True
+            self._log()
 
     @property
     def rate(self) -> float:
@@ -72,23 +68,42 @@ class Progress:
         then, done = self._first if self._ended else self._recent[0]
         return (self.done - done) / max(time.monotonic() - then, 1e-9)
 
-    def _work(self) -> status.WorkStatus:
-        return status.WorkStatus(self.what, self.unit, self.done, self.total, self.rate, dict(self._extra))
+    def line(self) -> str:
+        """Describe the work: ``training: 13,840 pairs of 30,000 (46%), 128 pairs/s, 0:02:06 left, loss 0.04421``."""
+        rate, total = self.rate, self.total
+        of = f" of {total:,} ({self.done / total:.0%})" if total else ""
+        parts = [
+            f"{self.done:,} {self.unit}{of}",
+            f"{rate:,.0f} {self.unit}/s" if rate >= 10 else f"{rate:.2g} {self.unit}/s",
+        ]
+        if self._ended:
+            parts.append(f"{clock(time.monotonic() - self._first[0])} in all")
+        elif total and rate:
+            parts.append(f"{clock((total - self.done) / rate)} left")
+        return f"{self.what}: {', '.join(parts + _figures(self._extra))}"
 
-    def _line(self) -> str:
-        work = self._work()
-        return work.line(taken=time.monotonic() - self._first[0]) if self._ended else work.line()
+    def _log(self) -> None:
+        log.info("%s", self.line(), extra={"of_long_work": self._long})
 
     def __enter__(self) -> Progress:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
         self._ended = True
-        status.tell(None)
         if self._bar is not None:
             self._bar.close()
         elif kind is None:
-            log.info("%s", self._line())
+            self._log()
+
+
+def clock(seconds: float) -> str:
+    """Format a duration, such as 0:01:30, or 2 days, 3:04:05."""
+    return str(datetime.timedelta(seconds=round(seconds)))
+
+
+def _figures(named: dict[str, Any]) -> list[str]:
+    """Format metrics, such as ``loss 0.04421``: floats with 4 digits."""
+    return [f"{name} {value:.4g}" if isinstance(value, float) else f"{name} {value}" for name, value in named.items()]
 
 
 def _bar(progress: Progress) -> tqdm[NoReturn] | None:

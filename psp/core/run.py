@@ -12,7 +12,6 @@ import socket
 from pathlib import Path
 
 from psp.core.errors import PspError
-from psp.core.status import born
 
 VARIABLE = "PSP_RUN"
 #: In the folder of a run: the main process that has its lock, as in the variable.
@@ -53,6 +52,23 @@ def check() -> None:
     host, pid, began = (os.environ.get(VARIABLE, "").split(" ") + [""] * 3)[:3]
     if host == socket.gethostname() and pid.isdecimal() and (True, began) != _now(int(pid)):
         raise PspError("the run that this job belongs to has been killed; start Snakemake again")
+
+
+def born(pid: int) -> tuple[bool, int | None]:
+    """Return whether a process exists, and when it was started if the system reports it (Linux)."""
+    try:
+        # The program's name, in parentheses, may contain anything.
+        fields = Path(f"/proc/{pid}/stat").read_bytes().rpartition(b")")[2].split()
+        return fields[0] not in (b"Z", b"X"), int(fields[19])
+    except (OSError, IndexError, ValueError):
+        pass
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False, None
+    except PermissionError:
+        pass
+    return True, None
 
 
 def _now(pid: int) -> tuple[bool, str]:

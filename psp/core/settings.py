@@ -2,7 +2,7 @@
 
 The declaration is beside the code that reads the setting (a filter's in its class, training's in
 :mod:`psp.training.settings`) or else in :mod:`psp.config.blocks`. It yields the config's schema, the check of values
-from elsewhere, the schemas of the reports that quote settings, and docs/settings.md.
+from elsewhere, and docs/settings.md.
 """
 
 from __future__ import annotations

@@ -12,7 +12,7 @@ from typing import IO
 
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError
-from psp.core.limits import limits
+from psp.core.limits import unpacked_problem
 from psp.core.packed import BUFFER_BYTES, opened
 from psp.text.lines import decoded_lines
 
@@ -43,7 +43,7 @@ def open_member(archive: zipfile.ZipFile, name: str, path: Path) -> Iterator[IO[
     """Open a member of the archive at ``path``.
 
     Raises:
-        DataError: the member is encrypted, or larger unpacked than :mod:`psp.core.limits` allow.
+        DataError: the member is encrypted, or larger unpacked than :mod:`psp.core.limits` allows.
     """
     check_member(archive.getinfo(name), path)
     with archive.open(name) as member:
@@ -60,8 +60,8 @@ def check_member(member: zipfile.ZipInfo, path: Path) -> None:
     """
     if member.flag_bits & 1:
         raise DataError(f"the member {member.filename} is encrypted; replace the archive with an unencrypted one", path)
-    if problem := limits().unpacked(member.file_size, member.compress_size):
-        raise DataError(f"the member {member.filename} has {problem}; if undamaged, raise that limit", path)
+    if problem := unpacked_problem(member.file_size, member.compress_size):
+        raise DataError(f"the member {member.filename} has {problem}; unpack it, if you trust it", path)
 
 
 def store_member(archive: zipfile.ZipFile, name: str, path: Path) -> None:

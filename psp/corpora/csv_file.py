@@ -7,8 +7,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from psp.core import limits
 from psp.core.errors import DataError
-from psp.core.limits import limits
 from psp.core.settings import Setting, text
 from psp.corpora.archive import open_text
 from psp.corpora.base import register
@@ -86,7 +86,7 @@ class _Lines(Iterator[str]):
     """The lines of a stream, with half characters for bytes that are not UTF-8; a row takes no more than the limit."""
 
     def __init__(self, stream: Any, path: Path) -> None:
-        self._lines, self._path, self._most = raw_lines(stream, path), path, limits().line_bytes
+        self._lines, self._path, self._most = raw_lines(stream, path), path, limits.LINE_BYTES
         self.number = self.of_row = 0  # lines read; bytes of the current row
         csv.field_size_limit(self._most)
 
@@ -96,8 +96,7 @@ class _Lines(Iterator[str]):
         self.of_row += len(line)
         if self.of_row > self._most + 1:
             raise DataError(
-                f"a row of more than {self._most:,} bytes (limits.line_bytes); close the quote that is open before "
-                "this line, or raise that limit",
+                f"a row of more than {self._most:,} bytes; close the quote that is open before this line",
                 self._path,
                 self.number,
             )

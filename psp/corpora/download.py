@@ -20,17 +20,29 @@ import urllib.parse
 import zipfile
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, TypedDict
 
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import read_json, write_json
 from psp.core.settings import integer, number
 from psp.corpora.archive import store_member
-from psp.corpora.transfer import Failure, Partial, ask, download, owned, partial_path
+from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
 
-if TYPE_CHECKING:
-    from psp.core.schemas.corpora import Download
+
+class Download(TypedDict):
+    """Where a file came from and what it is."""
+
+    format: int
+    name: str  # the file's path under results/downloads
+    address: str  # the mirror it came from, without passwords; (already here) for a file put there by hand
+    bytes: int  # size in bytes
+    sha256: str  # SHA-256 of the file
+    pinned: bool  # whether the config pinned the checksum
+    licence_declared: str | None  # the licence declared in the config (SPDX); null if none
+    licence_text: str | None  # the beginning of a zip's LICENSE files, or else its READMEs; null if it has neither
+    date: str  # when the file arrived (UTC, ISO 8601)
+
 
 log = logging.getLogger(__name__)
 
@@ -115,18 +127,6 @@ def fetch(
                 f"{remote.name}: cannot be written to {path}: {error.strerror}; {kept}free space and run again"
             ) from error
         raise DataError(f"cannot be downloaded to: {error.strerror or error}; fix that or move it", path) from error
-
-
-def answers(address: str, timeout: float = 10.0) -> str | None:
-    """Check that an address has its file, without downloading it; return what is wrong, if anything."""
-    try:
-        if address.lower().startswith(("https://", "http://")):
-            ask(address, timeout)
-        elif not (path := _local(address)).exists():
-            return f"{path}: no such file"
-    except Failure as reason:
-        return str(reason)
-    return None
 
 
 def _from_mirrors(

@@ -10,8 +10,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any, ClassVar
 
+from psp.core import limits
 from psp.core.errors import DataError, from_extra
-from psp.core.limits import limits
 from psp.core.settings import Setting, text
 from psp.corpora.base import register
 from psp.corpora.rows import Row, row_of
@@ -117,8 +117,8 @@ def _batches(path: Path, names: tuple[str, ...]) -> Iterator[list[list[Any]]]:
 
 
 def _check_size(unpacked: int, path: Path) -> None:
-    if problem := limits().unpacked(unpacked, path.stat().st_size):
-        raise DataError(f"has {problem}; if undamaged, raise that limit", path)
+    if problem := limits.unpacked_problem(unpacked, path.stat().st_size):
+        raise DataError(f"has {problem}; if you trust it, name a TSV of its pairs", path)
 
 
 def _check_field(schema: Any, name: str, text: bool, path: Path) -> None:
@@ -160,11 +160,9 @@ def _values(batch: Any, name: str, path: Path) -> tuple[list[Any], int]:
     size = 0
     if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
         lengths = pyarrow.compute.binary_length(column)
-        if (longest := pyarrow.compute.max(lengths).as_py() or 0) > (most := limits().line_bytes):
+        if (longest := pyarrow.compute.max(lengths).as_py() or 0) > (most := limits.LINE_BYTES):
             raise DataError(
-                f"a text of {longest:,} bytes in {name}, more than {most:,} (limits.line_bytes); if undamaged, raise "
-                "that limit",
-                path,
+                f"a text of {longest:,} bytes in {name}, more than {most:,}; break it up, or leave it out", path
             )
         size = pyarrow.compute.sum(lengths if rows is None else lengths.take(rows)).as_py() or 0
     values = column.to_pylist()

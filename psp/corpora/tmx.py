@@ -18,8 +18,8 @@ from pathlib import Path
 from typing import IO, Any, ClassVar
 from xml.parsers import expat
 
+from psp.core import limits
 from psp.core.errors import DataError
-from psp.core.limits import limits
 from psp.core.packed import BUFFER_BYTES
 from psp.core.settings import Setting, text
 from psp.corpora.archive import open_text
@@ -109,7 +109,7 @@ class _Reader:
     """Collects the units of a file: the line of each, and its texts with their languages in lower case."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._most = path, limits().line_bytes
+        self._path, self._most = path, limits.LINE_BYTES
         self._done: list[tuple[int, list[tuple[str, str]]]] = []
         self._unit: list[tuple[str, str]] = []
         self._language, self._line = "", 0
@@ -185,7 +185,7 @@ class _Reader:
 
     def _too_long(self) -> DataError:
         return DataError(
-            f"a unit or a tag of more than {self._most:,} bytes (limits.line_bytes); if undamaged, raise that limit",
+            f"a unit or a tag of more than {self._most:,} bytes; break it up, or leave it out",
             self._path,
             self._parser.CurrentLineNumber,
         )

@@ -33,7 +33,7 @@ from typing import IO, TYPE_CHECKING
 
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
-from psp.core.limits import limits
+from psp.core.limits import unpacked_problem
 from psp.core.progress import Progress
 
 if TYPE_CHECKING:
@@ -42,6 +42,12 @@ if TYPE_CHECKING:
 log = logging.getLogger(__name__)
 
 BLOCK = 1 << 16  # small, since urllib3 drops the block it is reading when a connection breaks
+#: Bytes of a download whose size is neither pinned nor announced: more than any corpus, so that an answer without an
+#: end has one.
+DOWNLOAD_BYTES = 500_000_000_000
+REDIRECTS = 5  # of a download; a circle of them has no end
+#: Bytes per second over so many seconds, below which a server is left: a day for 88 MB.
+RATE, RATE_SECONDS = 1024, 60.0
 #: A number in a header: `²` is a digit for Python, but not a number.
 _NUMBER = re.compile(r"[0-9]{1,18}")
 #: What file systems without locks say, such as some network drives.
@@ -212,14 +218,14 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
                 raise _refusal(response)
             if response.status_code != 416:
                 with Progress(f"downloading {what}", "bytes", total and total - part.size()) as progress:
-                    most = limits().download_bytes if total is None else total
+                    most = DOWNLOAD_BYTES if total is None else total
                     for block in _blocks(response):
                         part.file.write(block)
                         progress.add(len(block))
                         if part.size() > most:
                             part.clear()
-                            name = "limits.download_bytes" if total is None else "it announced them"
-                            raise Failure(f"it sends more than {most:,} bytes ({name})")
+                            announced = "" if total is None else ", which it announced"
+                            raise Failure(f"it sends more than {most:,} bytes{announced}")
     except requests.exceptions.SSLError as error:
         raise Failure(f"no secure connection: {_said(error)}") from error
     except requests.Timeout as error:
@@ -234,39 +240,19 @@ def _request(address: str, what: str, part: Partial, size: int | None, timeout: 
         raise Again(f"cut off at {part.size():,} of {total:,} bytes")
 
 
-def ask(address: str, timeout: float) -> None:
-    """Check that an address serves something, with one request and reading only the head.
-
-    Raises:
-        Failure: it does not at the moment.
-    """
-    import requests
-
-    try:
-        with _asked(address, {"Accept-Encoding": "identity", "User-Agent": "psp"}, timeout) as response:
-            if response.status_code != 200:
-                raise _refusal(response)
-    except requests.exceptions.SSLError as error:
-        raise Failure(f"no secure connection: {_said(error)}") from error
-    except requests.Timeout as error:
-        raise Failure(f"no response for {timeout:g} s") from error
-    except (requests.RequestException, ValueError) as error:
-        raise Failure(_said(error)) from error
-
-
 def _asked(address: str, headers: Mapping[str, str], timeout: float) -> requests.Response:
-    """Send the request, and follow the server's redirects as far as the limits allow."""
+    """Send the request, and follow the server's redirects at most :data:`REDIRECTS` of them."""
     import requests
 
-    most, public = limits().redirects, None
+    public = None
     for followed in itertools.count():
         response = requests.get(address, headers=headers, stream=True, timeout=timeout, allow_redirects=False)
         there = response.headers.get("Location")
         if not response.is_redirect or there is None:
             return response
         response.close()
-        if followed >= most:
-            raise Failure(f"it redirects the download more than {most} times (limits.redirects)")
+        if followed >= REDIRECTS:
+            raise Failure(f"it redirects the download more than {REDIRECTS} times")
         public = _is_public(address) if public is None else public
         address = urllib.parse.urljoin(address, there.encode("latin-1").decode())
         shown = re.sub(r"//[^/@]*@", "//", address)[:200]
@@ -288,23 +274,22 @@ def _is_public(address: str) -> bool:
 
 
 def _blocks(response: requests.Response) -> Iterator[bytes]:
-    """Yield what arrives, as it does, while the server is not slower than the limits allow."""
+    """Yield what arrives, as it does, while the server is not slower than :data:`RATE`."""
     import requests
     import urllib3
 
-    own = limits()
     begun, received, unpacked = time.monotonic(), 0, 0
     packed = response.headers.get("Content-Encoding", "identity") != "identity"
     try:
         while block := response.raw.read1(BLOCK, decode_content=True):
             unpacked += len(block)
-            if packed and (problem := own.unpacked(unpacked, response.raw.tell())):
+            if packed and (problem := unpacked_problem(unpacked, response.raw.tell())):
                 raise Failure(f"its compressed response has {problem}")
             yield block
             received += len(block)
-            if (seconds := time.monotonic() - begun) >= own.rate_seconds:
-                if received < own.rate * seconds:
-                    raise Again(f"slower than {own.rate:g} bytes per second for {own.rate_seconds:g} s (limits.rate)")
+            if (seconds := time.monotonic() - begun) >= RATE_SECONDS:
+                if received < RATE * seconds:
+                    raise Again(f"slower than {RATE:g} bytes per second for {RATE_SECONDS:g} s")
                 begun, received = time.monotonic(), 0
     # As requests says it where it reads itself.
     except urllib3.exceptions.ReadTimeoutError as error:

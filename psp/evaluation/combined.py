@@ -6,17 +6,13 @@ import itertools
 import statistics
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import Any, NamedTuple, cast
 
-from psp.core import schemas
 from psp.core.errors import DataError
-from psp.core.files import read_json, write_json
+from psp.core.files import read_report, write_json
 from psp.evaluation import resamples
-from psp.evaluation.evaluate import FORMAT, gathered_files
+from psp.evaluation.evaluate import FORMAT, Evaluation, gathered_files
 from psp.models.scores import compared_metrics, tasks_of
-
-if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import Evaluation
 
 
 class EvaluatedPart(NamedTuple):
@@ -55,10 +51,7 @@ def evaluate_combined(
     """
     body, drawn = gathered_files(**scored)
     figures = compared_metrics(body)
-    evaluations: list[Evaluation] = []
-    for part in parts:
-        evaluations.append(read_json(part.evaluation))
-        schemas.check(evaluations[-1], "eval", part.evaluation)
+    evaluations: list[Evaluation] = [read_report(part.evaluation, FORMAT) for part in parts]
     known = {language for evaluation in evaluations for language in evaluation.get("languages", ())}
     bodies, entries = {}, []
     for part, evaluation in zip(parts, evaluations, strict=True):
@@ -88,7 +81,6 @@ def evaluate_combined(
     }
     resamples.write(resampled, drawn, body["conditions"])
     write_json(out, result)
-    schemas.check_written(result, "eval", out)
     return cast("Evaluation", result)
 
 

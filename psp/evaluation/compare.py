@@ -8,21 +8,33 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
-from psp.core import schemas
 from psp.core.errors import DataError
-from psp.core.files import read_json, write_json
+from psp.core.files import read_report, write_json
 from psp.evaluation.resamples import difference, differences, read
 from psp.evaluation.systems import TRAINED
 from psp.evaluation.task_files import same_draw, scored_task
+from psp.models.scores import FORMAT as EVALUATION_FORMAT
 from psp.models.scores import compared_metrics, is_of_every_model, tasks_of
 
 if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import Comparison, Evaluation
-    from psp.core.schemas.scores import Scores
+    from psp.evaluation.evaluate import Evaluation
+    from psp.evaluation.task_files import Difference, Scores
 
-FORMAT: Final = 4
+
+class Comparison(TypedDict):
+    """A trained model and other systems, on the same test sets and bootstrap resamples."""
+
+    format: int
+    model: str
+    systems: dict[str, Scores]  # the scores of each system by its name in the config, laid out as in eval.json
+    differences: dict[str, dict[str, Difference]]  # for each other system its scores minus the model's
+    # for each task of compare.tasks, and each other system, its scores minus the model's
+    tasks: dict[str, dict[str, dict[str, dict[str, Difference]]]]
+
+
+FORMAT: Final = 1
 #: The entries of eval.json that are a system's scores.
 _BODY = ("conditions", "tasks", "sets", "skipped")
 
@@ -79,13 +91,11 @@ def compare(
         "tasks": on_tasks,
     }
     write_json(out, result)
-    schemas.check_written(result, "compare", out)
     return cast("Comparison", result)
 
 
 def _body(path: Path) -> Scores:
-    evaluation: Evaluation = read_json(path)
-    schemas.check(evaluation, "eval", path)
+    evaluation: Evaluation = read_report(path, EVALUATION_FORMAT)
     kept = {key: value for key, value in evaluation.items() if key in _BODY}
     # The tasks that a config adds are compared from files of their own.
     tasks = {name: task for name, task in tasks_of(evaluation).items() if is_of_every_model(task)}

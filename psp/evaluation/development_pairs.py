@@ -11,7 +11,7 @@ import logging
 from collections import Counter
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Final
+from typing import Final, TypedDict
 
 import numpy as np
 
@@ -20,8 +20,15 @@ from psp.core.files import atomic_text, write_json
 from psp.evaluation.testsets import StsSet
 from psp.text.keys import normalised_key, normalised_keys
 
-if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import DevelopmentReport
+
+class DevelopmentReport(TypedDict):
+    """What was left out of a user's own development set because the model is evaluated on it."""
+
+    format: int
+    pairs: int  # pairs of the set
+    kept: int  # pairs without a sentence of an evaluated set, in development.tsv
+    dropped: dict[str, int]  # pairs left out, by the first evaluated set that has a sentence of theirs
+
 
 log = logging.getLogger(__name__)
 

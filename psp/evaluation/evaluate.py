@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, TypedDict
 
 from psp.core.errors import DataError
 from psp.core.files import write_json
@@ -17,14 +17,62 @@ from psp.evaluation import resamples as resample_files
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.settings import SECTION
 from psp.evaluation.task import evaluate_task
-from psp.evaluation.task_files import scored_task
+from psp.evaluation.task_files import Scores, scored_task
 from psp.evaluation.tasks import Sources, Task, by_default, of_every_model
 from psp.models.kinds import load
 from psp.models.scores import name_of
 
+if TYPE_CHECKING:
+    from psp.evaluation.task_files import Difference
+
+
+class Decontaminated(TypedDict):
+    """Pairs kept out of training because they occur in a test or development set."""
+
+    enabled: bool  # whether the filter was on
+    mode: Literal["side", "pair"]  # what must match, one side any test sentence or both sides one test pair
+    sets: NotRequired[list[str]]  # which sets' sentences are kept out (all but tasks, where it is missing)
+    pairs: int  # pairs dropped from all corpora; data.filter counts them by corpus and set
+
+
+class CombinedPart(TypedDict):
+    model: str
+    weight: float  # its weight in a cosine
+    scores: dict[str, float | None]  # its scores (correlations x 100, errors in %); null if undefined
+    differences: dict[str, Difference]  # its scores minus the combination's
+
+
+class BetweenParts(TypedDict):
+    models: list[str]  # the two parts
+    sets: int  # data sets on which both have a correlation
+    # mean absolute difference of their Pearson correlations x 100; null without such a set
+    mean_absolute_difference: float | None
+
+
+class Evaluation(Scores, total=False):
+    """A trained model's scores on every test set in its languages, and how the model was made."""
+
+    format: Required[int]
+    model: Required[str]
+    languages: list[str]
+    recipe: str  # the recipe of its settings
+    # every setting that differs from the recipe's, by its dotted config key, such as train.epochs
+    differences: dict[str, Any]
+    unpinned: list[str]  # downloads without a pinned checksum, by path under results/downloads
+    decontaminated: Decontaminated
+    data: dict[str, Any]
+    subword: dict[str, Any]  # the contents of sentencepiece.json
+    # instead of subword, if the vocabulary is collected from the pairs, that of vocabulary.json
+    vocabulary: dict[str, Any]
+    parts: list[CombinedPart]  # of a combination, the models that it joins
+    # of a combination, how much each two of its parts differ on the STS data sets of all years
+    between_parts: list[BetweenParts]
+    train: dict[str, Any]  # the contents of train.json
+
+
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "evaluate_system", "gather"]
 
-FORMAT: Final = 2
+FORMAT: Final = 1
 #: The keys of a task's file that eval.json takes over.
 _KEPT = ("task", "files", "unknown_languages", "overlap", "why", "parts")
 

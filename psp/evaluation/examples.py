@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import Any, Final, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -20,15 +20,55 @@ from psp.evaluation import testsets
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.models.kinds import load
 
-if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import (
-        ExamplePair,
-        Examples,
-        FoundExamples,
-        NeighbourExample,
-        RetrievalExamples,
-        RightExample,
-    )
+
+class ExamplePair(TypedDict):
+    set: str  # the test set
+    a: str  # the first sentence
+    b: str  # the second
+    gold: float  # people's score
+    similarity: float  # cosine
+    gold_rank: float  # by people's scores
+    rank: float  # by the model's
+
+
+class WrongExample(TypedDict):
+    query: str  # the sentence
+    translation: str  # its translation
+    similarity: float  # of the two
+    found: str  # its nearest neighbour
+    found_similarity: float  # of the query and that
+
+
+class RightExample(TypedDict):
+    query: str  # the sentence
+    translation: str  # its translation
+    similarity: float  # cosine
+
+
+class RetrievalExamples(TypedDict):
+    wrong: list[WrongExample]  # queries whose nearest neighbour is no translation, the most confident errors first
+    right: list[RightExample]  # queries whose translation was found, drawn at random
+
+
+class NeighbourExample(TypedDict):
+    query: str  # a sentence drawn at random
+    found: str  # its nearest neighbour
+    similarity: float  # cosine
+
+
+class FoundExamples(TypedDict):
+    overrated: list[ExamplePair]  # STS pairs that the model ranks above people, the largest differences first
+    underrated: list[ExamplePair]  # STS pairs that it ranks below people
+    retrieval: dict[str, RetrievalExamples]  # sentences of Tatoeba's sets, by direction
+    neighbours: list[NeighbourExample]  # without Tatoeba's sets, nearest neighbours among sentences of the STS sets
+
+
+class Examples(FoundExamples):
+    """Sentences of the test sets that a model gets right and wrong, for people to read."""
+
+    format: int
+    model: str
+
 
 FORMAT: Final = 1
 #: Examples of each kind.

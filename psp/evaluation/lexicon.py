@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -22,7 +22,67 @@ from psp.pairs.lexicon.build import PairCounts, make_lexicon
 from psp.pairs.lexicon.sentences import SentenceSource
 
 if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import LexiconReport
+    from psp.evaluation.task_files import Conditions, Figure
+
+
+class LexiconSettings(TypedDict):
+    """The block lexicon of the config."""
+
+    min_count: int  # the lowest count of a pair of words that is listed
+    smoothing: float  # what is added to counts and to those of chance
+    stop_top: int  # the most frequent words left out
+    within_length: int | None  # the most words of a side; null for any number
+    min_score: float | None  # the lowest score of a pair; null if scores are not looked at
+
+
+class LexiconCorpus(TypedDict):
+    label: str
+    read: int  # pairs read
+    low_score: int  # those left out for their score
+    too_long: int  # others left out for their length
+    kept: int  # pairs that words were counted in
+
+
+class LexiconFigures(TypedDict):
+    """The score."""
+
+    spearman: Figure  # Spearman's correlation with people's scores, times 100, and its interval
+
+
+class LexiconFurther(TypedDict):
+    """What else is counted."""
+
+    covered: int  # pairs of the set that are seen
+
+
+class LexiconPart(TypedDict):
+    items: int  # pairs of words
+    figures: LexiconFigures
+    further: LexiconFurther
+
+
+Measure = Literal["cross", "adjusted", "cross_unsmoothed", "adjusted_unsmoothed"]
+
+
+PartOfSet = Literal["all", "covered"]
+
+
+class LexiconReport(TypedDict):
+    """How a lexicon was made from a model's pairs, and its scores on word sets."""
+
+    format: int
+    model: str
+    languages: list[str]
+    settings: LexiconSettings
+    corpora: list[LexiconCorpus]  # the corpora that were read
+    pairs: int  # pairs of sentences that words were counted in, over all corpora
+    words: list[int]  # words of each side that occur min_count times, or are in a word set
+    entries: int  # pairs of words in lexicon.tsv
+    left_out: list[str]  # corpora of the model that hold other pairs, or none
+    conditions: Conditions
+    # the scores on each word set, by its task; none for a translation lexicon
+    scores: dict[str, dict[Measure, dict[PartOfSet, LexiconPart]]]
+
 
 FORMAT: Final = 1
 

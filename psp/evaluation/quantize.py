@@ -10,7 +10,7 @@ from __future__ import annotations
 import logging
 from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from psp.core.files import write_json
 from psp.evaluation.evaluate import FORMAT, evaluate
@@ -22,7 +22,33 @@ from psp.models.scores import main_metrics
 from psp.models.text_model import TextModel
 
 if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import QuantizedReport
+    from psp.evaluation.task_files import Conditions, Difference, ScoredTask, Skipped
+
+
+class QuantizedTable(TypedDict):
+    dtype: Literal["float32", "float16", "int8"]  # number format of the embedding matrix
+    dim: int  # length of a vector; the first dimensions are kept
+    # int8 has a scale per row or dimension, whichever gives the smaller squared error; null for floats
+    scale: Literal["row", "dimension"] | None
+    bytes: int  # size of the embedding matrix, scales included
+    scores: dict[str, dict[str, ScoredTask]]  # `tasks`, as in eval.json, without parts of parts
+
+
+class QuantizedSmaller(QuantizedTable):
+    # each main score minus the full model's (sts: mean Pearson); for error rates, higher is worse
+    differences: dict[str, Difference]
+
+
+class QuantizedReport(TypedDict):
+    """A trained model's scores with smaller embedding matrices, and the loss of each."""
+
+    format: int
+    model: str
+    conditions: Conditions  # how the intervals were computed
+    whole: QuantizedTable  # the model as trained
+    smaller: list[QuantizedSmaller]  # smaller versions of the model, longest vectors first
+    skipped: list[Skipped]  # what was not run, and why
+
 
 log = logging.getLogger(__name__)
 

@@ -23,7 +23,7 @@ from psp.text.languages import ISO3
 
 log = logging.getLogger(__name__)
 
-FORMAT = 3
+FORMAT = 1
 
 
 def evaluate_task(

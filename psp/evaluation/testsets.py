@@ -22,7 +22,7 @@ import numpy.typing as npt
 
 from psp.core.corruption import DAMAGE
 from psp.core.errors import ConfigError, DataError
-from psp.core.limits import limits
+from psp.core.limits import unpacked_problem
 from psp.text.keys import normalised_keys
 from psp.text.languages import TATOEBA
 from psp.text.lines import read_lines
@@ -144,11 +144,11 @@ class StsSource:
                 data = (self.path / member).read_bytes()
             else:
                 info = self._archive.getinfo(member)
-                problem = limits().unpacked(info.file_size, info.compress_size)
+                problem = unpacked_problem(info.file_size, info.compress_size)
                 if problem is None and info.file_size > MOST_BYTES:
                     problem = f"more than {MOST_BYTES:,} bytes, and no published set has"
                 if problem:
-                    raise DataError(f"{member} has {problem}; download it again, or raise the limit", self.path)
+                    raise DataError(f"{member} has {problem}; download it again", self.path)
                 data = self._archive.read(member)
         except (*DAMAGE, RuntimeError) as error:  # RuntimeError: the member is encrypted
             raise DataError(f"damaged ({error}); delete it and download it again", self.path) from None

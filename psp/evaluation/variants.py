@@ -7,25 +7,68 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 import numpy as np
 
-from psp.core import schemas
 from psp.core.errors import DataError
-from psp.core.files import read_json, write_json
+from psp.core.files import read_report, write_json
 from psp.core.machine import processor, usable_cores, versions
 from psp.core.version import __version__
 from psp.evaluation import resamples
 from psp.evaluation.resamples import differences_of_runs as differences
 from psp.evaluation.seeds import summary
+from psp.models.scores import FORMAT as EVALUATION_FORMAT
 from psp.models.scores import compared_metrics
 from psp.text.csv_table import read_table
 
 if TYPE_CHECKING:
-    from psp.core.schemas.evaluation import Evaluation, VariantsReport
+    from psp.evaluation.evaluate import Evaluation
+    from psp.evaluation.task_files import Difference
 
-FORMAT: Final = 2
+
+class VariantsMachine(TypedDict):
+    """The machine that wrote this file, usually also the one used for training."""
+
+    processor: str  # name of the processor
+    cores: int  # cores available to the job
+    versions: dict[str, str]  # versions of psp and of its numerical libraries
+
+
+class VariantsSummary(TypedDict):
+    values: list[float | None]  # the figure for each seed
+    mean: float | None  # their mean; null if any is null
+    deviation: float | None  # their sample standard deviation; null if any is null, or for a single seed
+
+
+class VariantReport(TypedDict):
+    name: str  # the variant's name, and that of its folder in results/<model>/variants
+    recipe: str  # the recipe of its settings
+    settings: dict[str, Any]  # the settings that differ from the model's own
+    seeds: list[int]  # the seeds it was trained with
+    threads: list[int]  # training threads for each seed
+    # its scores and cost by name, such as sts (mean Pearson of 2012-2016) or seconds (of training)
+    figures: dict[str, VariantsSummary]
+    # the means of its scores minus those of the model's own settings (none for those)
+    differences: dict[str, Difference]
+
+
+class VariantsSystem(TypedDict):
+    figures: dict[str, float | None]  # its scores by name
+    differences: dict[str, Difference]  # its scores minus the means of the model's own settings
+
+
+class VariantsReport(TypedDict):
+    """Training runs of a model with other settings and several seeds on the same pairs, with scores and cost."""
+
+    format: int
+    model: str
+    machine: VariantsMachine
+    variants: list[VariantReport]  # the model's own settings first, then the config's variants in their order
+    systems: dict[str, VariantsSystem]  # the systems that the model is compared with, named as in compare.json
+
+
+FORMAT: Final = 1
 #: The scores in each resample, beside eval.json.
 RESAMPLES = "eval.safetensors"
 
@@ -85,8 +128,7 @@ def gather(
         )
     beside = {}
     for name, folder in systems.items():
-        body = read_json(folder / "eval.json")
-        schemas.check(body, "eval", folder / "eval.json")
+        body = read_report(folder / "eval.json", EVALUATION_FORMAT)
         scores = [compared_metrics(body)]
         other = [resamples.read(folder / RESAMPLES, conditions)]
         beside[name] = {"figures": scores[0], "differences": differences(own_metrics, own_drawn, scores, other)}
@@ -102,14 +144,12 @@ def gather(
         "systems": beside,
     }
     write_json(out, result)
-    schemas.check_written(result, "variants", out)
     return cast("VariantsReport", result)
 
 
 def _evaluation(folder: Path, seed: int) -> Evaluation:
     path = folder / "eval.json"
-    body: Evaluation = read_json(path)
-    schemas.check(body, "eval", path)
+    body: Evaluation = read_report(path, EVALUATION_FORMAT)
     if "train" not in body:
         raise DataError("does not say how the model was trained; make it with the workflow", path)
     if (used := body["train"]["settings"]["seed"]) != seed:

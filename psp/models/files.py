@@ -56,9 +56,7 @@ _WRITTEN = {
     f"2_Normalize/{CONFIG}",
 }
 #: Files for people that may lie beside a transformer's own.
-_FOR_PEOPLE = re.compile(
-    r"README\.md|(LICEN[CS]E|NOTICE).*|SHA256SUMS|report\.html|croissant\.json|bom\.cdx\.json", re.I
-)
+_FOR_PEOPLE = re.compile(r"README\.md|(LICEN[CS]E|NOTICE).*|SHA256SUMS|report\.html", re.I)
 
 
 def combination_files(tokenizers: Sequence[str]) -> list[str]:

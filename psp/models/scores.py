@@ -16,6 +16,8 @@ from psp.text.published_sets import is_published, own_name
 
 #: Parts that stand for their task as a whole.
 WHOLE = ("average", "mean")
+#: The formats of eval.json that are read here.
+FORMAT = 1
 #: Metrics in the Hub's metadata.
 METRICS = {"pearson": "pearsonr", "spearman": "spearmanr", "error": "error_rate"}
 

@@ -23,7 +23,6 @@ import safetensors.numpy
 
 from psp.core.errors import DataError
 from psp.core.files import atomic, open_regular
-from psp.core.limits import limits
 
 DTYPES = ("float32", "float16", "int8")
 
@@ -223,6 +222,8 @@ def write_table(path: Path, tensors: Mapping[str, np.ndarray]) -> None:
 
 #: Numbers of models are below: sums of their squares do not overflow in float32.
 LARGEST = 1e15
+#: Bytes of the header of a model's weights; a transformer's hundreds of tensors take some 0.1 MiB.
+HEADER_BYTES = 16 << 20
 
 
 #: What :meth:`EmbeddingMatrix.finite` denies, in errors.
@@ -251,8 +252,8 @@ def read_table(path: Path) -> dict[str, np.ndarray]:
     try:
         with open_regular(path) as raw:
             length = int.from_bytes(raw.read(8), "little")
-            if (most := limits().header_bytes) < length:
-                raise DataError(f"a header of {length:,} bytes, where {most:,} are allowed (limits.header_bytes)", path)
+            if length > HEADER_BYTES:
+                raise DataError(f"a header of {length:,} bytes, where {HEADER_BYTES:,} are allowed", path)
             with safetensors.safe_open(path, framework="numpy") as file:  # checks the header and the file's length
                 names = list(file.keys())
             header = json.loads(raw.read(length))

@@ -90,7 +90,7 @@ def unpack(packed: Path, folder: Path) -> None:
 
     Raises:
         DataError: there is no complete psp model in it, it is refused (:mod:`psp.models.trust`), it is larger than
-            :mod:`psp.core.limits` allow, or the folder cannot be written. Nothing stays in the folder.
+            :mod:`psp.core.limits` allows, or the folder cannot be written. Nothing stays in the folder.
     """
     from psp.corpora.archive import open_member, open_zip
 

@@ -17,7 +17,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from itertools import repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING
+from typing import IO, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -37,8 +37,17 @@ from psp.pairs.pair_file import (
     write_rows,
 )
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import DedupeReport
+
+class DedupeReport(TypedDict):
+    """Deduplication and capping of one corpus; seen is duplicates plus capped plus kept."""
+
+    format: int
+    corpus: str
+    seen: int  # pairs read
+    duplicates: int  # pairs dropped because an earlier one is the same, ignoring case
+    capped: int  # distinct pairs dropped by the corpus's cap
+    kept: int  # pairs kept
+
 
 log = logging.getLogger(__name__)
 

@@ -9,7 +9,7 @@ import logging
 from collections import Counter
 from collections.abc import Collection, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypedDict
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_bytes, folder_beside, write_json
@@ -18,8 +18,28 @@ from psp.pairs import heldout as held
 from psp.pairs.dedupe import Buckets, default_shards, seed_for
 from psp.pairs.pair_file import layout_of, write_rows
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import MixCounts, MixReport
+_Read = TypedDict("_Read", {"in": int})  # a keyword of Python
+
+
+class MixCounts(_Read):
+    duplicates: int  # pairs dropped because an earlier corpus has the same pair, ignoring case
+    heldout: int  # pairs held out for validation
+    heldout_neighbours: int  # pairs dropped because they share a side with a held-out pair
+    kept: int  # training pairs
+
+
+class MixCorpus(MixCounts):
+    label: str
+
+
+class MixReport(TypedDict):
+    """What happened to each corpus in mixing; in is the sum of the other counts."""
+
+    format: int
+    heldout_asked: int  # pairs to hold out; a small corpus gives fewer
+    corpora: list[MixCorpus]  # counts by corpus; the third column of a mixed pair file holds indices into this list
+    total: MixCounts  # the same counts over all corpora
+
 
 log = logging.getLogger(__name__)
 

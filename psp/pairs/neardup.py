@@ -26,7 +26,7 @@ import logging
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, TypedDict
 
 import numpy as np
 import numpy.typing as npt
@@ -49,8 +49,33 @@ from psp.pairs.pair_file import (
     write_rows,
 )
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import NeardupCorpus, NeardupReport
+_Read = TypedDict("_Read", {"in": int})  # a keyword of Python
+
+
+class NeardupCounts(_Read):
+    same_key: int  # pairs dropped because an earlier one has the same letters and digits, ignoring case
+    similar: int  # other pairs dropped because an earlier one is similar
+    kept: int  # pairs kept
+
+
+class NeardupCorpus(NeardupCounts):
+    label: str
+
+
+class NeardupReport(TypedDict):
+    """Near-duplicates of earlier pairs, dropped; in is same_key plus similar plus kept."""
+
+    format: int
+    threshold: float  # minimum estimated Jaccard similarity of near-duplicates
+    signatures: str  # the MinHash implementation and its version; another may give other estimates
+    slots: int  # slots per signature; the estimate is the share of equal slots
+    shingle: int  # letters and digits per shingle
+    bands: int  # bands per signature; only rows that share a band are compared
+    band_slots: int  # slots per band
+    window: int  # each row is compared with at most this many earlier rows that share a band, the nearest ones
+    corpora: list[NeardupCorpus]  # counts by corpus, in the order of mix.json
+    total: NeardupCounts  # the same counts over all corpora
+
 
 log = logging.getLogger(__name__)
 

@@ -19,7 +19,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Literal, NamedTuple, cast
+from typing import Literal, NamedTuple, TypedDict, cast
 
 import numpy as np
 import xxhash
@@ -38,8 +38,58 @@ from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import blocks, own_layout, rows_of, text_of, write_rows
 from psp.text.keys import normalised_columns, normalised_keys
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import PairsOf, PivotCounts, PivotReport
+PairsOf = Literal["cover", "all"]
+
+
+class PivotSettings(TypedDict):
+    """The block pivot of the config."""
+
+    pairs: PairsOf
+    max_group: int | None  # the largest group that is used; null for all
+    encoder: str | None  # what compared each sentence with its translation
+    min_cosine: float | None  # the lowest cosine to its translation of a sentence that is used
+
+
+class PivotTranslations(TypedDict):
+    compared: int  # how many
+    kept: int  # those whose cosine was large enough
+
+
+class PivotPair(TypedDict):
+    source: str  # one sentence
+    target: str  # the other
+    shared: str  # their shared translation
+    corpora: list[str]  # the corpora that they are from
+
+
+class PivotCounts(TypedDict):
+    read: dict[str, int]  # pairs of bitext read, by corpus
+    no_key: int  # pairs passed over, whose shared side has neither letters nor digits
+    keys: int  # distinct shared sides, by their letters and digits
+    groups: int  # shared sides with sentences to pair, too large groups not counted
+    too_large: int  # groups left out because they are larger than max_group
+    sizes: dict[str, int]  # groups by their number of sentences, those too large included
+    sentences: int  # distinct sentences in the groups
+    pairs: int  # pairs mined, before the filters
+    by_corpus: dict[str, int]  # pairs with a sentence of each corpus
+
+
+class MinedReport(PivotCounts):
+    """Pairs mined from bitext, sentences that share a translation."""
+
+    through: str  # the language of the shared translation
+    settings: PivotSettings
+    # distinct translations whose cosine was computed, since others share them; null without min_cosine
+    translations: PivotTranslations | None
+    sample: list[PivotPair]  # some of the pairs, chosen by a seed
+
+
+class PivotReport(MinedReport):
+    """Pairs mined from bitext, sentences that share a translation."""
+
+    format: int
+    languages: list[str]
+
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +124,7 @@ SECTION = Section(
             null=True,
             recipes={"dadas": "use-multilingual"},  # its own, paraphrase-xlm-r-multilingual-v1, is in no package
             help="compares each sentence with its translation before grouping, if `min_cosine` is set, as for the "
-            "filter `similarity`; it must know both languages. It also gives the cosines of published pairs",
+            "filter `similarity`; it must know both languages",
         ),
         "min_cosine": a_number(
             None,

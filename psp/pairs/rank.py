@@ -26,7 +26,7 @@ from collections import Counter
 from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from itertools import pairwise, repeat
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, Literal, TypedDict
 
 import numpy as np
 
@@ -54,9 +54,28 @@ from psp.pairs.pair_file import (
 from psp.pairs.rank_records import Words, find_rank, read_sorted, records, value_of, write_sorted
 from psp.text.words import word_count
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import RankBound, RankReport
-    from psp.core.schemas.types import RankedBy
+
+class RankBound(TypedDict):
+    tenth: int  # its number; 1 has the lowest values
+    pairs: int  # pairs in it
+    low: float | None  # the lowest value in it; null if it is empty
+    high: float | None  # the highest value in it; null if it is empty
+
+
+RankedBy = Literal["score", "translation", "overlap", "length"]
+
+
+class RankReport(TypedDict):
+    """The pairs of one corpus ranked by a value, of which some deciles are kept."""
+
+    format: int
+    corpus: str
+    by: RankedBy
+    tenths: list[int]  # the deciles kept, in ascending order
+    seen: int  # pairs read
+    kept: int  # pairs kept
+    bounds: list[RankBound]  # all deciles, the lowest values first
+
 
 log = logging.getLogger(__name__)
 

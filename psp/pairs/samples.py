@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, TypedDict
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_bytes, folder_beside, write_json
@@ -18,8 +18,26 @@ from psp.pairs.pair_file import blocks, layout_of, rows_of, text_of, write_rows
 from psp.pairs.rank import split_corpus
 
 if TYPE_CHECKING:
-    from psp.core.schemas.pairs import Sample, SampleCorpus, SampleReport
-    from psp.core.schemas.types import RankedBy
+    from psp.pairs.rank import RankBound, RankedBy
+
+
+class SampleCorpus(TypedDict):
+    label: str
+    bounds: list[RankBound]  # all deciles, the lowest values first
+
+
+class Sample(TypedDict):
+    name: str  # its name, all or such as score-10, and that of its file
+    pairs: int  # distinct pairs in it
+
+
+class SampleReport(TypedDict):
+    """Samples of a model's pairs, for the study of its deciles."""
+
+    format: int
+    by: RankedBy | None  # what ranks, as in the config's block rank; null for a sample of all pairs
+    corpora: list[SampleCorpus]  # the corpora, each ranked by itself; empty without a ranking
+    samples: list[Sample]  # the samples; of a ranking ten, the lowest values first
 
 
 class SampledCorpus(NamedTuple):

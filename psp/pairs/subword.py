@@ -21,7 +21,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any
+from typing import IO, Any, TypedDict
 
 import numpy as np
 import sentencepiece
@@ -34,8 +34,18 @@ from psp.pairs.language_shares import language_pairs, quotas
 from psp.pairs.pair_file import read_mixed
 from psp.text.normalisation import NFKC, as_tsv, rules
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import SentencepieceReport
+
+class SentencepieceReport(TypedDict):
+    """How the sentencepiece model was trained."""
+
+    format: int
+    sentences: int  # sentences trained on, both sides counted
+    asked: int  # pieces requested
+    vocab_size: int  # actual number of pieces; fewer than requested if the text does not support more
+    character_coverage: float  # share of the text's characters that have a piece
+    sha256: str  # SHA-256 of sentencepiece.model
+    skipped_long: int  # sentences skipped because they are too long for sentencepiece
+
 
 log = logging.getLogger(__name__)
 

@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TypedDict
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_bytes, atomic_text, folder_beside, write_json
@@ -20,8 +20,22 @@ from psp.pairs.heldout import part
 from psp.pairs.pair_file import blocks, read_mixed
 from psp.text.keys import normalised_columns
 
-if TYPE_CHECKING:
-    from psp.core.schemas.translator import HeldOutReport
+
+class HeldOutCorpus(TypedDict):
+    corpus: str
+    pairs: int  # distinct pairs, those of earlier corpora left out
+    heldout: int  # pairs held out
+    neighbours: int  # pairs left out because they share a sentence with one of these
+    kept: int  # pairs to train on
+
+
+class HeldOutReport(TypedDict):
+    """What was held out of a translator's training, by sentence."""
+
+    format: int
+    corpora: list[HeldOutCorpus]  # each corpus; kept, heldout and neighbours add up to pairs
+    sets: dict[str, int]  # pairs of each held-out set by its name
+
 
 log = logging.getLogger(__name__)
 

@@ -13,7 +13,7 @@ import operator
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, TypeVar, cast
+from typing import Any, Literal, TypedDict, TypeVar, cast
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, folder_beside, sha256, write_json
@@ -24,8 +24,25 @@ from psp.text.tokenizer_kinds import COLLECTED, named, of_vocabulary
 from psp.text.vocabulary import FILE
 from psp.text.word_tokenizer import SPLITS, WHITESPACE
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import VocabularyReport, VocabularySplit
+
+class VocabularySplit(TypedDict, total=False):
+    split: Literal["letters", "whitespace"]  # how text is split, of a kind with that choice
+
+
+class VocabularyReport(VocabularySplit):
+    """How a vocabulary of tokens that are collected from the pairs was made."""
+
+    format: int
+    kind: str  # the kind of tokenizer, and so what an entry is
+    asked: int  # the maximum number of entries
+    min_count: int  # the minimum number of occurrences of an entry
+    entries: int  # actual number of entries, without the unknown one
+    sentences: int  # sentences counted, both sides
+    tokens: int  # tokens in these sentences
+    distinct: int  # distinct tokens in these sentences
+    covered: int  # tokens in these sentences that have an entry; the others are unknown
+    sha256: str  # SHA-256 of vocabulary.txt
+
 
 SECTION = Section(
     f"the vocabulary of a model whose encoder is {named(lambda kind: kind.collected, lambda kind: f'`{kind.kind}`')}",

@@ -14,9 +14,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from psp.core import schemas
 from psp.core.errors import DataError
-from psp.core.files import read_json
+from psp.core.files import read_report
 from psp.report.charts import mark_cut
 from psp.report.pictures import save
 from psp.text.csv_table import Column, read_table
@@ -85,8 +84,7 @@ class Curve:
             DataError: a file is missing or malformed (file and line are named).
         """
         metrics = read_table(folder / "metrics.csv", ("pairs", "megabatch", "loss"))
-        report = read_json(folder / "train.json")
-        schemas.check(report, "train", folder / "train.json")
+        report = read_report(folder / "train.json", 1)
         evaluations, best = report["development"], report["best"]
         # The last step may have two validations, one of averaged weights.
         same = ("step", "averaged")

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
@@ -24,7 +24,131 @@ from psp.pairs.store import SUFFIX, Store
 from psp.text.word_tokenizer import WHITESPACE
 
 if TYPE_CHECKING:
-    from psp.core.schemas.data import DataReport
+    from psp.inference.translation.backtranslate import TranslatedReport
+    from psp.pairs.pivot import MinedReport
+    from psp.pairs.rank import RankedBy
+
+
+class DataWarningCorpus(TypedDict):
+    label: str
+    dropped: int  # pairs the filter dropped
+    read: int  # pairs read
+    samples: list[list[str]]  # a random sample of the dropped pairs, each as source, target and, if there is one, score
+
+
+class DataWarning(TypedDict):
+    filter: str  # the filter
+    keep: str  # what to write in the config to keep most of these pairs
+    corpora: list[DataWarningCorpus]  # the corpora, largest dropped share first
+
+
+class DataWarnings(TypedDict):
+    """What to check in the data."""
+
+    pairs: int  # pairs trained on
+    least: int  # warn of fewer training pairs (mix.warn_pairs in the config)
+    # filters that dropped more than warn_share of a corpus, the one that dropped most pairs first
+    filters: list[DataWarning]
+
+
+class DataSource(TypedDict):
+    """The file that was read."""
+
+    address: str  # the mirror it came from, or the path of the user's own file
+    bytes: int  # size in bytes
+    sha256: str  # SHA-256 of the file; of several of one's own, as if they were one
+    pinned: bool  # whether the config pinned the checksum
+
+
+class DataLicence(TypedDict):
+    """Its licence."""
+
+    declared: str | None  # the SPDX id declared in the config; null if none
+    text: str | None  # the first lines of the archive's LICENSE, or else its README; null if it has neither
+
+
+class DataDropped(TypedDict):
+    filter: str | None  # the filter; `row` if the row was not a pair, null if a side was empty
+    reason: str  # the reason, in a few words
+    pairs: int  # pairs dropped for this reason
+    samples: list[list[str]]  # a random sample of the dropped pairs, each as source, target and, if there is one, score
+
+
+class DataRanked(TypedDict):
+    """The deciles that were kept, only if the corpus was ranked."""
+
+    by: RankedBy
+    tenths: list[int]  # the deciles kept
+    other_tenths: int  # pairs left out because they are in other deciles
+
+
+class DataPieces(TypedDict):
+    """Pieces in the store, by side, without unknown ones."""
+
+    source: int  # pieces of the source side
+    target: int  # pieces of the target side
+
+
+class DataMeanPieces(TypedDict):
+    """Mean pieces per sentence, by side."""
+
+    source: float | None  # source side; null without pairs
+    target: float | None  # target side; null without pairs
+
+
+class DataCounts(TypedDict):
+    read: int  # pairs read
+    deduplicated: dict[str, int]  # pairs dropped by deduplication after the filters, by cause, as in the dedupe report
+    mixed: dict[str, int]  # pairs dropped or held out in mixing, by cause, as in mix.json
+    near_duplicates: dict[str, int]  # near-duplicates dropped from the mixture, by cause; empty if that stage is off
+    kept: int  # pairs trained on
+    pieces: DataPieces
+    mean_pieces: DataMeanPieces
+
+
+class DataCorpus(DataCounts):
+    label: str
+    corpus: str
+    languages: list[str]
+    kind: str  # the kind of corpus, such as opus
+    mined: NotRequired[MinedReport]  # how pairs were mined from bitext
+    translated: NotRequired[TranslatedReport]  # how one side of bitext was translated
+    version: str | None  # the release; null for the user's own file
+    source: DataSource
+    licence: DataLicence
+    filters: dict[str, dict[str, Any]]  # settings of the filters that ran, by name
+    warn_share: float  # warn of filters that drop a larger share of the corpus
+    # pairs dropped by the filters, most frequent reason first; each counts under the first reason found
+    dropped: list[DataDropped]
+    ranked: NotRequired[DataRanked]
+
+
+class DataTotalRanked(TypedDict):
+    """Only if a corpus was ranked."""
+
+    other_tenths: int  # pairs left out because they are in other deciles
+
+
+class DataTotal(DataCounts):
+    """The same counts over all corpora."""
+
+    dropped: int  # pairs dropped by the filters
+    ranked: NotRequired[DataTotalRanked]
+
+
+class DataReport(TypedDict):
+    """What a model was trained on; read is kept plus everything the stages removed."""
+
+    format: int
+    model: str
+    languages: list[str]
+    recipe: str  # the recipe, which gives the values of unset config keys
+    # the kind of tokenizer whose pieces are counted, if it is not sentencepiece, such as word
+    tokenizer: NotRequired[str]
+    warnings: DataWarnings
+    corpora: list[DataCorpus]  # the corpora, in the order of the config
+    total: DataTotal
+
 
 SAMPLES = 5  # rows shown of those dropped for one reason
 LICENCE_LINES = 5

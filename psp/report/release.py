@@ -1,8 +1,7 @@
 """The publishing kit: a folder with a model and everything that others need to trust it, results/<model>/release.
 
 The model's own files; the model card with the Hugging Face Hub's metadata; the scores that the Hub may show
-(``.eval_results``); the data card (:mod:`psp.report.croissant`); the bill of materials (:mod:`psp.report.bom`); the
-licences of the data; checksums. The same run gives the same bytes.
+(``.eval_results``); the licences of the data; checksums. The same run gives the same bytes.
 """
 
 from __future__ import annotations
@@ -16,7 +15,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.files import atomic, atomic_text, new_folder, read_json, sha256, write_json
+from psp.core.files import atomic, atomic_text, new_folder, read_json, sha256
 from psp.corpora.archive import store_member
 from psp.models import card, card_data, card_file, checksums
 from psp.models.files import CONFIG, file_names
@@ -24,19 +23,14 @@ from psp.models.kinds import load
 from psp.models.licence import NONE, normalised
 from psp.models.scores import eval_results
 from psp.pairs.data_warnings import verbatim
-from psp.report.bom import VERSION, bom
-from psp.report.croissant import croissant
 from psp.text import markup
 
 log = logging.getLogger(__name__)
 
-REPORT, DATA_CARD, BOM, LICENCES = "report.html", "croissant.json", "bom.cdx.json", "LICENSE.md"
+REPORT, LICENCES = "report.html", "LICENSE.md"
 #: The card's description of each file beside it.
 FILES: Mapping[str, str] = {
     REPORT: "what it was trained on, how well it does and against whom, on one page",
-    DATA_CARD: "the data: corpora with checksums and licences, and what was removed from each ([Croissant]"
-    "(https://docs.mlcommons.org/croissant/) 1.1)",
-    BOM: f"the bill of materials, with scores ([CycloneDX](https://cyclonedx.org) {VERSION})",
     LICENCES: "the licences that the corpora declare, and what their archives say of them",
     checksums.NAME: "`sha256sum --check SHA256SUMS` tells whether the files are those that psp wrote",
 }
@@ -93,13 +87,10 @@ def release(
             place, base = f"{repo}-{form}" if repo else None, repo
             figures = {"model": f"{name}-{form}", **_smaller(model_dir, folder, form, figures, evaluation)}
         config = read_json(folder / CONFIG)
-        own, added = file_names(config, folder / CONFIG), [DATA_CARD, BOM, LICENCES]
+        own, added = file_names(config, folder / CONFIG), [LICENCES]
         if report is not None:
             shutil.copyfile(report, folder / REPORT)
             added.append(REPORT)
-        write_json(folder / DATA_CARD, croissant(about))
-        digests = {file: sha256(folder / file) for file in own}
-        write_json(folder / BOM, bom(figures["model"], config, figures, about, digests, base))
         _write_text(folder / LICENCES, licences(about))
         results = eval_results(figures, _NOTE)
         for file, entries in results.items():
@@ -189,7 +180,7 @@ def licences(data: Mapping[str, Any]) -> str:
         licence_text = markup.markdown(normalised(declared)) if declared else NONE
         if declared and normalised(declared) != declared:
             licence_text += f" (declared as {markup.markdown(declared)})"
-        lines.append(f"Licence: {licence_text}.")
+        lines.append(f"Licence: {licence_text}. SHA-256 of the file that was read: {corpus['source']['sha256']}.")
         if text:
             lines += ["", "The archive says:", "", *verbatim([markup.plain(line) for line in text.split("\n")])]
     return "\n".join(lines) + "\n"

@@ -9,15 +9,14 @@ from typing import Any
 
 import numpy as np
 
-from psp.core import schemas
 from psp.core.errors import DataError
-from psp.core.files import read_json
+from psp.core.files import read_report
 from psp.models.kinds import load as load_model
 from psp.models.scores import is_of_every_model
 from psp.pairs.store import Store
 from psp.text.csv_table import Column, read_table
 
-#: JSON files by their schema, and a description of each, for a page without it.
+#: JSON files by name, and a description of each, for a page without it.
 FILES = {
     "eval": ("eval.json", "its scores"),
     "data": ("data.json", "its training data"),
@@ -28,6 +27,8 @@ FILES = {
     "quantized": ("quantized.json", "smaller versions of it"),
     "speed": ("speed.json", "its speed"),
 }
+#: The formats that are read, of files with others than 1.
+FORMATS = {"config": (1, 2)}
 METRICS, STORE, CONFIG = "train/metrics.csv", "store.h5", "model/config.json"
 TASKS = ("tasks/*.json", "systems/*/tasks/*.json")
 #: Optional files, which are not reported as missing.
@@ -82,7 +83,7 @@ class Run:
                 f"make them with snakemake -- {folder}/report.html",
                 folder,
             )
-        reports = {name: _checked(path, name) for name, path in paths.items()}
+        reports = {name: _read(path, name) for name, path in paths.items()}
         names: dict[str, str] = {}
         for name, (file, _) in FILES.items():
             if "model" in reports.get(name, {}):
@@ -90,7 +91,7 @@ class Run:
         if len(names) > 1:
             owners = ", ".join(f"{file} of {name}" for name, file in names.items())
             raise DataError(f"holds results of several models: {owners}; make them again", folder)
-        config = _checked(folder / CONFIG, "model") if there(folder / CONFIG) else None
+        config = _read(folder / CONFIG, "config") if there(folder / CONFIG) else None
         model = [path for path in sorted((folder / "model").rglob("*")) if path.is_file() and path.name != "README.md"]
         return cls(
             name=next(iter(names), folder.resolve().name),
@@ -100,7 +101,7 @@ class Run:
             tasks=[
                 task
                 for path in sorted(tasks, key=lambda path: (path.name, len(path.parts), path))
-                if not is_of_every_model(task := _checked(path, "task"))
+                if not is_of_every_model(task := _read(path, "task"))
             ],
             metrics=read_table(folder / METRICS, ("pairs", "megabatch", "loss")) if there(folder / METRICS) else None,
             config=config,
@@ -159,7 +160,5 @@ def kept_pairs(store: Path | str, model_dir: Path | str, count: int) -> dict[str
     return pairs_of
 
 
-def _checked(path: Path, name: str) -> dict[str, Any]:
-    value: dict[str, Any] = read_json(path)
-    schemas.check(value, name, path)
-    return value
+def _read(path: Path, name: str) -> dict[str, Any]:
+    return dict(read_report(path, *FORMATS.get(name, (1,))))

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
+from psp.core import limits
 from psp.core.errors import DataError
 from psp.core.files import open_regular
-from psp.core.limits import limits
 from psp.core.packed import SUFFIXES, opened
 
 BLOCK_BYTES = 4 << 20
@@ -74,7 +74,7 @@ class LineFile:
         self.path = Path(path)
         digest = hashlib.sha256()
         starts, size, count, began = [np.zeros(1, np.int64)], 0, 0, 0  # began: the start of the line that is being read
-        most, decoder = limits().line_bytes, codecs.getincrementaldecoder("utf-8")()
+        most, decoder = limits.LINE_BYTES, codecs.getincrementaldecoder("utf-8")()
         try:
             self._file = self._unpacked()
             while block := self._file.read(BLOCK_BYTES):
@@ -212,7 +212,7 @@ def raw_lines(stream: IO[bytes], path: Path | str, first: int = 1) -> Iterator[b
 
 def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: bool = False) -> Iterator[list[bytes]]:
     """Yield blocks of whole lines, as many as one reading gives, with their ``\n`` if ``ends`` says so."""
-    most = limits().line_bytes
+    most = limits.LINE_BYTES
     # What a pipe holds now, if the stream can tell, so that lines do not wait for others.
     read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
     rest, whole = b"", before == 0
@@ -248,6 +248,4 @@ def _unreadable(error: OSError, path: Path | str) -> DataError:
 
 
 def _too_long(most: int, path: Path | str, number: int) -> DataError:
-    return DataError(
-        f"a line of more than {most:,} bytes (limits.line_bytes); if undamaged, raise that limit", path, number
-    )
+    return DataError(f"a line of more than {most:,} bytes; is this text? If so, break the line up", path, number)

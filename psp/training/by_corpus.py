@@ -7,14 +7,22 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from psp.core.files import read_json
 from psp.core.settings import Section, list_of
-from psp.training.samples import DECLARED, Points, compare
+from psp.training.samples import DECLARED, Points, SampleScores, StudyReport, compare
 
-if TYPE_CHECKING:
-    from psp.core.schemas.training import ByCorpusReport
+
+class ByCorpusCorpus(SampleScores):
+    label: str
+
+
+class ByCorpusReport(StudyReport):
+    """Trainings on each corpus of a model, with the same number of pairs."""
+
+    corpora: list[ByCorpusCorpus]  # the corpora, in the order of the config
+
 
 SECTION = Section(
     "the study results/<model>/by_corpus.json: the same number of pairs of each corpus, scored on the development STS "
@@ -47,7 +55,7 @@ def gather(points: Points, reports: Mapping[str, Path | str], out: Path, **about
     def of(samples: Mapping[str, Mapping[str, Any]]) -> dict[str, Any]:
         return {"corpora": [{"label": label, **samples[label]} for label in reports]}
 
-    result = compare("by_corpus", points, distinct(reports), out, of, block="by_corpus", **about)
+    result = compare(points, distinct(reports), out, of, block="by_corpus", **about)
     return cast("ByCorpusReport", result)
 
 

@@ -7,15 +7,34 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, TypedDict, cast
 
 from psp.core.files import read_json
 from psp.core.settings import Section, choice, list_of
 from psp.pairs.rank import BY
-from psp.training.samples import DECLARED, Points, available, compare
+from psp.training.samples import DECLARED, Points, SampleScores, StudyReport, available, compare
 
 if TYPE_CHECKING:
-    from psp.core.schemas.training import DecilesReport
+    from psp.pairs.rank import RankedBy
+    from psp.pairs.samples import SampleCorpus
+
+
+class Decile(SampleScores):
+    tenth: int  # its number; 1 has the lowest values
+
+
+class DecilesRanking(TypedDict):
+    by: RankedBy
+    corpora: list[SampleCorpus]  # the corpora, each ranked by itself; empty without a ranking
+    tenths: list[Decile]  # the deciles, the lowest values first
+
+
+class DecilesReport(StudyReport):
+    """Trainings on each decile of a model's pairs by some values, with the same number of pairs, and on all."""
+
+    all: SampleScores  # a random sample of all pairs
+    by: list[DecilesRanking]  # the rankings
+
 
 SECTION = Section(
     "the study results/<model>/tenths.json: each decile of the model's pairs by a value, with the same number of "
@@ -60,5 +79,5 @@ def gather(points: Points, reports: Mapping[str, Path | str], out: Path, **about
             ],
         }
 
-    result = compare("tenths", points, available(read.values()), out, of, block="deciles", **about)
+    result = compare(points, available(read.values()), out, of, block="deciles", **about)
     return cast("DecilesReport", result)

@@ -7,7 +7,7 @@ import logging
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, Literal, NotRequired, TypedDict, cast
 
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
@@ -37,8 +37,106 @@ from psp.training.teaching.targets import DistillationTargets
 from psp.training.torch_state import choose_device, torch_state
 from psp.training.trainer import Evaluate, Trainer
 
-if TYPE_CHECKING:
-    from psp.core.schemas.training import TrainReport
+
+class TrainTeacher(TypedDict):
+    """The teacher that it learnt from, and the settings of the block teacher; absent without one."""
+
+    identity: str  # a hash of the teacher's weights
+    dim: int  # dimensions of the teacher's vectors
+    distinct: int  # distinct sentences in a language that the teacher knows
+    taught: int  # how many of them it has embedded
+    sha256: str  # SHA-256 of the file of its vectors
+
+
+class InitialisedFrom(TypedDict):
+    pieces: int  # pieces of the new vocabulary
+    taken_over: int  # pieces whose embeddings come from the other model, or from the file of word vectors
+
+
+class JudgedSetScore(TypedDict):
+    """The score of the kept weights on a set of scored pairs."""
+
+    metric: str  # the main metric of its kind of task
+    value: float | None  # the metric, times 100; null if undefined, counting as 0
+    standard_error: float  # of the metric over other pairs of the kind, by the bootstrap
+    items: int  # its pairs
+    weight: float  # in the mean over the sets
+
+
+class HeldoutRetrieval(TypedDict):
+    """How often a held-out sentence retrieves a wrong one, held out or from the training pairs."""
+
+    error: float  # in %, mean of both directions
+    standard_error: float  # of the error over other pairs of the kind, by the bootstrap
+    items: int  # held-out pairs
+    candidates: int  # training pairs whose sentences are candidates beside the held-out ones
+    weight: float  # by which the error is multiplied before it is subtracted from the mean over the sets
+
+
+class FinalValidation(TypedDict):
+    """The score of the kept weights, by which settings are compared."""
+
+    # the validation score: the mean over the sets of scored pairs minus the error, each with its weight; a null
+    # counts as 0; higher is better
+    score: float
+    standard_error: float  # of the score over other items of the kind, by the bootstrap
+    sets: dict[str, JudgedSetScore]  # the sets of scored pairs, by name
+    retrieval: HeldoutRetrieval | None  # null without held-out pairs
+
+
+class Validation(TypedDict):
+    """A validation."""
+
+    step: int  # mini-batches so far
+    epoch: int  # the epoch, from 1
+    pairs: int  # pairs seen so far
+    # the validation score: the mean over the sets of scored pairs minus the error, each with its weight; a null
+    # counts as 0; higher is better
+    score: float
+    pearson: float | None  # Pearson x 100 on the development STS set; null without one, or if undefined
+    error: float | None  # retrieval error in % on the held-out pairs, mean of both directions; null without them
+    pairs_sts: int  # pairs of the development STS set
+    pairs_heldout: int  # held-out pairs
+    sets: NotRequired[dict[str, float | None]]  # the metric of each further set of scored pairs, by name
+    # whether these are the averaged weights, validated after the last ones; only if weights are averaged
+    averaged: NotRequired[bool]
+
+
+class TrainLanguage(TypedDict):
+    """A language pair, if languages are drawn in other proportions than their numbers of pairs."""
+
+    pairs: int  # in the store
+    drawn: int  # in an epoch
+
+
+class TrainReport(TypedDict):
+    """How a model was trained, without times or rates."""
+
+    format: int
+    settings: dict[str, Any]  # the settings, as in the block train or transformer of the config, and the seed
+    device: Literal["cpu", "cuda"]  # where it was trained
+    threads: int  # threads of each process; the same processes and threads give the same bytes
+    steps: int  # total mini-batches
+    title: NotRequired[str]  # the objective's settings, briefly, for the title of a learning curve
+    # the kind of encoder, and its settings as in the config's block for it; absent for a mean
+    encoder: NotRequired[dict[str, Any]]
+    teacher: NotRequired[TrainTeacher]
+    vocabulary: int  # number of pieces, and of rows of the embedding matrix
+    store_pairs: int  # pairs in the store
+    pairs_seen: int  # pairs in all mini-batches, each counted once per epoch
+    languages: NotRequired[dict[str, TrainLanguage]]
+    epochs: int  # passes over the pairs
+    passed_over: int  # pairs skipped because each was alone in its mega-batch, at most one per epoch
+    # pairs without a loss term because every candidate negative was masked, counted per direction and epoch
+    without_negative: int
+    # what init_from or init_vectors provided; null if all embeddings were drawn at random
+    initialised_from: InitialisedFrom | None
+    init_encoder: NotRequired[str]  # the encoder whose vectors of the pieces training started from
+    # the validation whose weights were kept; null without development data, when the last weights are kept
+    best: Validation | None
+    development: list[Validation]  # every validation, in order; the rows of dev.csv
+    final: NotRequired[FinalValidation]  # of the weights that were kept; absent without development data
+
 
 log = logging.getLogger(__name__)
 

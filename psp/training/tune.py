@@ -14,19 +14,44 @@ import json
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, TypedDict, cast
 
-from psp.core import schemas
 from psp.core.errors import ConfigError
-from psp.core.files import read_json, write_json
+from psp.core.files import read_report, write_json
 from psp.core.settings import Section, Setting, integer, list_of
 from psp.training.objectives import OBJECTIVES, find, mines
 from psp.training.schedule import megabatch_size
 from psp.training.settings import NOT_TUNABLE, TrainSettings
 from psp.training.validated import validated
 
-if TYPE_CHECKING:
-    from psp.core.schemas.training import TunePoint, TuneReport
+
+class TuneWinner(TypedDict):
+    """The point with the highest score, the first if tied; used for training if `train.tune` is true."""
+
+    name: str  # the point's name, and that of its folder in results/<model>/tune
+    settings: dict[str, Any]  # the value for each key of the grid
+    # the validation score: the mean over the sets of scored pairs minus the error, each with its weight; a null
+    # counts as 0; higher is better
+    score: float
+
+
+class TunePoint(TuneWinner):
+    epoch: int  # the epoch, from 1, in which the score was reached
+    steps: int  # total mini-batches
+    largest_megabatch: int  # mini-batches of the largest mega-batch
+
+
+class TuneReport(TypedDict):
+    """A grid search over training settings, and the point with the best validation score."""
+
+    format: int
+    model: str
+    grid: dict[str, Any]  # the values tried for each key of the config's train block, in all combinations
+    epochs: int  # passes over the pairs for each point, unless epochs is in the grid
+    anneal: int  # mini-batches after which the mega-batch grows by one, for each point, unless anneal is in the grid
+    points: list[TunePoint]  # all points, the grid's last key varying fastest
+    winner: TuneWinner
+
 
 #: Keys that only shape mega-batches: they are compared by the resulting mega-batches.
 SHAPE = ("epochs", "batch_size", "megabatch", "anneal")
@@ -290,7 +315,6 @@ class Tuning:
             "winner": {key: winner[key] for key in ("name", "settings", "score")},
         }
         write_json(out, result)
-        schemas.check_written(result, "tune", out)
         return cast("TuneReport", result)
 
 
@@ -298,11 +322,9 @@ def winner(tune_json: Path | str) -> dict[str, Any]:
     """The winning values of the grid's keys.
 
     Raises:
-        DataError: the file is missing, or does not match its schema.
+        DataError: the file is missing, or of another format.
     """
-    result = read_json(tune_json)
-    schemas.check(result, "tune", tune_json)
-    return dict(result["winner"]["settings"])
+    return dict(read_report(tune_json, 1)["winner"]["settings"])
 
 
 def differences(known: Mapping[str, Any], recipe: Mapping[str, Any], used: Mapping[str, Any]) -> dict[str, Any]:

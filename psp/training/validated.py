@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.core import schemas
 from psp.core.errors import DataError
-from psp.core.files import read_json
+from psp.core.files import read_report
 
 
 def validated(path: Path | str, wanted: Mapping[str, Any]) -> tuple[dict[str, Any], float]:
@@ -21,8 +20,7 @@ def validated(path: Path | str, wanted: Mapping[str, Any]) -> tuple[dict[str, An
     Raises:
         DataError: it is missing or damaged, of another training run, or has no validation score.
     """
-    report: dict[str, Any] = read_json(path)
-    schemas.check(report, "train", path)
+    report: dict[str, Any] = read_report(path, 1)
     used = {**report["settings"], "store_pairs": report["store_pairs"]}
     if wrong := [key for key, value in wanted.items() if used[key] != value]:
         differences = " and ".join(f"{key} {used[key]}, not {wanted[key]}" for key in wrong)

@@ -1,10 +1,8 @@
 """Items of a model's corpora that are mined from bitext."""
 
-import re
-
 import pytest
 
-from psp.config.mined_entries import check_publishable, union
+from psp.config.mined_entries import union
 from psp.config.plan import plan
 from psp.core.errors import ConfigError
 from tests.config.test_config import CORPORA, config, fr, message
@@ -136,28 +134,6 @@ def test_an_encoder_that_is_trained_on_the_mined_pairs_is_a_circle():
     assert config(models, corpora=CATALOGUE).model("en").parts[0].pivot["min_cosine"] == 0.7
     models["en"]["pivot"] = {"min_cosine": 0.7}
     assert "pivot.min_cosine is 0.7, but pivot.encoder names none" in message(models=models, corpora=CATALOGUE)
-
-
-@pytest.mark.parametrize(
-    ("licence", "said"),
-    [
-        ("CC-BY-4.0", None),
-        ("MIT OR CC-BY-ND-4.0", None),
-        (None, "cannot be published: Europarl declares no licence; leave it out of `from`, or declare"),
-        ("CC-BY-NC-ND-4.0 AND MIT", "cannot be published: the licence of Europarl, CC-BY-NC-ND-4.0 AND MIT, forbids"),
-        ("MIT AND", "cannot be published: the licence of Europarl: not an SPDX expression"),
-    ],
-)
-def test_mined_pairs_are_published_if_their_licences_let_them(licence, said):
-    corpora = {**CATALOGUE, "Europarl": {**CORPORA["Europarl"], "licence": licence}}
-    made = config(english(MINED) | fr(), corpora=corpora)
-    if said is None:
-        check_publishable(made.model("en").parts[0], "models.en")
-    else:
-        with pytest.raises(ConfigError, match=re.escape(said)):
-            check_publishable(made.model("en").parts[0], "models.en")
-    with pytest.raises(ConfigError, match="Europarl is not mined; only mined pairs can be published"):
-        check_publishable(made.model("fr").parts[0], "models.fr")
 
 
 def test_the_recipe_of_dadas_mines_by_the_cosine_of_translations_and_filters_nothing_else():

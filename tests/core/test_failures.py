@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from psp.core import failures
-from psp.core.errors import ConfigError, DataError
+from psp.core.errors import DataError
 from psp.core.logs import job
 
 MISSING_INPUT = """MissingInputException in rule evaluate in file "/x/rules/evaluate.smk", line 27:
@@ -28,11 +28,6 @@ Wildcards:
   part=x
 Traceback:
   File "/x/rules/filter.smk", line 49, in custom_code"""
-
-
-@pytest.fixture(autouse=True)
-def nothing_told(monkeypatch):
-    monkeypatch.setattr(failures, "_told", [])
 
 
 @pytest.mark.parametrize(
@@ -70,15 +65,6 @@ def test_a_group_of_exceptions_is_the_last_one_s_line():
     assert told == "Could not connect"
     told = failures.of_snakemake("ExceptionGroup", group.format("NoCredentialsError: Unable to locate credentials"))
     assert "SNAKEMAKE_STORAGE_S3_ACCESS_KEY" in told and "\n" not in told
-
-
-def test_what_the_snakefile_raised_is_said_as_it_is():
-    failures.tell(ConfigError("the first: is odd"))
-    said = failures.tell(ConfigError("models.demo: is odd; write this"))
-    assert failures.of_snakemake("WorkflowError", f"WorkflowError:\n{said}") == said
-    other = failures.of_snakemake("InputFunctionException", INPUT_FUNCTION.format(error="ConfigError: b: is odd"))
-    assert other == "b: is odd"  # not what was said before
-    assert failures.of_snakemake("LockException", "Error: Directory cannot be locked.") != said
 
 
 def test_of_a_job_its_log_tells(tmp_path):

@@ -20,6 +20,7 @@ from psp.core.files import (
     open_regular,
     read_bytes,
     read_json,
+    read_report,
     sha256,
     user_cache,
     write_json,
@@ -132,6 +133,16 @@ def test_a_folder_that_cannot_be_written_to(tmp_path):
     (tmp_path / "file").write_text("")
     with pytest.raises(DataError, match="cannot be written"), atomic_text(tmp_path / "file/out.txt") as file:
         file.write("a")
+
+
+def test_a_report_of_another_format_is_refused(tmp_path):
+    path = tmp_path / "x.json"
+    for value in ({"format": 3}, {"format": "1"}, {}, [1], None):
+        write_json(path, value)
+        with pytest.raises(DataError, match=r"x\.json: has format .*, but this psp reads 1 or 2; make it again"):
+            read_report(path, 1, 2)
+    write_json(path, {"format": 2})
+    assert read_report(path, 1, 2) == {"format": 2}
 
 
 def test_json(tmp_path):

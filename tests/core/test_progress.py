@@ -8,8 +8,6 @@ from pathlib import Path
 
 import pytest
 
-from psp.core import status
-from psp.core.errors import DataError
 from psp.core.logs import job
 from psp.core.progress import Progress
 from tests.conftest import on_a_terminal
@@ -99,7 +97,7 @@ def lines(path: Path):
     return [line.split("psp.core.progress: ")[1] for line in path.read_text().splitlines()]
 
 
-def test_the_log_of_training_shows_all_its_figures_every_half_minute(log, clock):
+def test_the_log_of_training_shows_all_its_figures_every_minute(log, clock, capsys):
     with job(log), Progress("training", "pairs", 30_000, done=10_000) as bar:
         for step in range(80):
             clock.now += 1
@@ -107,11 +105,26 @@ def test_the_log_of_training_shows_all_its_figures_every_half_minute(log, clock)
             if step == 40:
                 bar.add(0, dev="80.49")
         bar.add(30_000 - bar.done)
-    assert lines(log) == [
-        "training: 13,840 pairs of 30,000 (46%), 128 pairs/s, 0:02:06 left, loss 0.04421, megabatch 29",
+    told = [
         "training: 17,680 pairs of 30,000 (59%), 128 pairs/s, 0:01:36 left, loss 0.04421, megabatch 59, dev 80.49",
         "training: 30,000 pairs of 30,000 (100%), 250 pairs/s, 0:01:20 in all, loss 0.04421, megabatch 79, dev 80.49",
     ]
+    assert lines(log) == told
+    assert capsys.readouterr().err.splitlines() == [f"{log}: {line}" for line in told]
+
+
+def test_short_work_of_a_job_is_told_in_its_log_alone(log, clock, capsys):
+    with job(log), Progress("measuring speed", "passes", 114) as bar:
+        clock.now += 40
+        bar.add(5)
+    assert lines(log) == ["measuring speed: 5 passes of 114 (4%), 0.12 passes/s, 0:00:40 in all"]
+    assert capsys.readouterr().err == ""
+
+
+def test_a_job_draws_no_bar_on_the_terminal_of_a_run(tmp_path):
+    program = TRAINING.replace("with ", f"from psp.core.logs import job\nwith job({str(tmp_path / 'a.log')!r}), ", 1)
+    assert frames_of(program, 200) == []
+    assert "training: 6,333,000 pairs of 14,333,000 (44%)" in (tmp_path / "a.log").read_text()
 
 
 def test_the_rate_is_that_of_the_last_minute(clock):
@@ -135,49 +148,6 @@ def test_work_with_long_pauses_has_a_rate(clock):
 
 def test_no_time_left_is_told_before_anything_is_done(log, clock):
     with job(log), Progress("training", "pairs", 1000, done=500) as bar:
-        clock.now += 30
+        clock.now += 60
         bar.add(0, dev=None)
     assert lines(log)[0] == "training: 500 pairs of 1,000 (50%), 0 pairs/s, dev None"
-
-
-def test_a_job_s_status_file_tells_what_its_bar_does(log, clock):
-    place = Path(f"{log}.progress")
-    with job(log):
-        assert status.read(place).work is None
-        with Progress("training", "pairs", 30_000) as bar:
-            for step in range(80):
-                clock.now += 1
-                bar.add(128, loss=0.04421234, megabatch=step)
-            told = status.read(place)
-            assert told.state() == "running"
-            assert told.work.line() == (
-                "training: 10,240 pairs of 30,000 (34%), 128 pairs/s, 0:02:34 left, loss 0.04421, megabatch 79"
-            )
-        assert status.read(place).work is None
-    assert not place.exists()
-
-
-def test_a_status_file_is_written_once_a_second_at_most(log, clock, monkeypatch):
-    written = []
-    monkeypatch.setattr("psp.core.status._Place.write", lambda place, work: written.append(work))
-    with job(log), Progress("training", "pairs", 30_000) as bar:
-        before = len(written)
-        for _ in range(10_000):
-            clock.now += 0.001
-            bar.add(3)
-        assert 9 <= len(written) - before <= 10
-
-
-def test_a_failed_job_leaves_no_status_file(log, clock):
-    with pytest.raises(SystemExit), job(log), Progress("training", "pairs", 30_000):
-        raise DataError("is odd")
-    assert not Path(f"{log}.progress").exists()
-
-
-def test_work_goes_on_where_no_status_file_can_be_written(log, clock):
-    place = Path(f"{log}.progress")
-    (place / "in the way").mkdir(parents=True)
-    with job(log), Progress("training", "pairs", 30_000) as bar:
-        clock.now += 2
-        bar.add(3)
-    assert bar.done == 3

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gzip
-import json
 import tracemalloc
 from pathlib import Path
 from xml.sax.saxutils import escape
@@ -12,8 +11,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psp.core import limits
 from psp.core.errors import DataError
-from psp.core.limits import VARIABLE
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
 from psp.corpora.rows import BadRow
@@ -114,7 +113,7 @@ def test_what_is_no_translation_memory(tmp_path, content, said):
 
 @pytest.mark.parametrize("big", ["<tu><tuv xml:lang='en'><seg>{}", "<tu a='{}'", "<!-- {}", "<tu><tuv/>{}"])
 def test_a_unit_or_a_tag_takes_no_more_than_the_limit(tmp_path, monkeypatch, big):
-    monkeypatch.setenv(VARIABLE, json.dumps({"line_bytes": 100_000}))
+    monkeypatch.setattr(limits, "LINE_BYTES", 100_000)
     filler = "<tuv/>" * 2_000_000 if big.endswith("<tuv/>{}") else "x" * 12_000_000
     path = write(tmp_path / "a.tmx", tmx(unit(en="a", fr="b") + big.format(filler)))
     tracemalloc.start()

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation import resamples
@@ -97,9 +96,8 @@ def test_parts_of_other_sets_or_resamples_are_refused(made, parts, tmp_path) -> 
         assert not list(tmp_path.iterdir())
 
 
-def test_a_part_without_a_language_has_no_score_there(made, parts, tmp_path, monkeypatch) -> None:
+def test_a_part_without_a_language_has_no_score_there(made, parts, tmp_path) -> None:
     """Where its evaluation says so; else its sets are others."""
-    monkeypatch.setattr(schemas, "check", lambda *_: None)  # languages come with the reports of a whole run
     english = {key: value for key, value in made.tests.items() if key != "tatoeba"} | {"languages": ["en"]}
     for name, languages, tests in (("first", ["en"], english), ("second", ["en", "fr"], made.tests)):
         evaluate_model(
@@ -153,7 +151,6 @@ def test_a_combination_is_quantized_part_by_part(made, parts, tmp_path) -> None:
         parts / "both/model", tmp_path / "quantized.json", name="both", dtypes=["float32", "int8"], dims=[64, 16],
         seed=SEED, **made.tests,
     )  # fmt: skip
-    schemas.check(result, "quantized")
     ((smaller,), whole) = result["smaller"], result["whole"]
     assert (smaller["dtype"], smaller["dim"], whole["dim"]) == ("int8", 64, 64)
     assert smaller["bytes"] < 0.3 * whole["bytes"]

@@ -4,7 +4,6 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from psp.core import schemas
 from psp.evaluation.evaluate import evaluate
 from psp.evaluation.examples import examples, examples_of_model
 from psp.evaluation.scorers import EmbeddingScorer
@@ -74,10 +73,10 @@ def test_the_same_examples_for_any_order_of_a_set(tmp_path):
     assert there == back
 
 
-def test_the_file_is_as_its_schema_says_and_always_the_same(made, tmp_path):
+def test_the_file_is_always_the_same(made, tmp_path):
     tests = {key: made.tests[key] for key in ("languages", "files", "tatoeba")}
     for name in ("one.json", "two.json"):
-        schemas.check(examples_of_model(made.model, tmp_path / name, name="made", **tests), "examples")
+        examples_of_model(made.model, tmp_path / name, name="made", **tests)
     assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
 
 

@@ -14,7 +14,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.text import Text
 
-from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.machine import usable_cores
 from psp.evaluation.speed.measure import measure_speed
@@ -98,7 +97,6 @@ def test_sentences_of_a_file_and_any_model_of_sentence_transformers(trained, tmp
 def test_each_system_on_one_core_and_on_all(measured):
     result, folder = measured
     assert json.loads((folder / "speed.json").read_text()) == result
-    schemas.check(result, "speed")
     counts = sorted({1, len(usable_cores())})
     names = [NUMPY, NUMBA, "model2vec"]
     assert [(row["name"], row["cores"]) for row in result["systems"]] == [(n, c) for c in counts for n in names]
@@ -257,7 +255,6 @@ def test_a_combination_is_measured_whole(trained, together, tmp_path):
     result = measure_speed(
         tmp_path / "model", pairs, tmp_path / "speed.json", sentences=100, repeats=1, own=[], peers=peers
     )
-    schemas.check(result, "speed")
     sentences = [pair[side] for side in (0, 1) for pair in PAIRS[:50]]
     ids = [part.ids(sentences)[0] for part in (first, second)]
     assert result["conditions"]["mean_pieces"] == pytest.approx(sum(map(len, ids)) / 100, abs=1e-3)

@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 
 from psp.config.config import Config
-from psp.core import schemas
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.evaluation.scorers import EmbeddingScorer
@@ -43,14 +42,11 @@ def files(tmp_path: Path) -> dict[str, str]:
     }
 
 
-def test_what_is_written_fits_its_schema_and_is_the_librarys(
-    model: Path, files: dict[str, str], tmp_path: Path
-) -> None:
+def test_what_is_written_is_the_librarys(model: Path, files: dict[str, str], tmp_path: Path) -> None:
     entry = {"task": "retrieval", "languages": ["en", "fr"], **files}
     out = tmp_path / "tasks/news.json"
     written = evaluate_model_task(model, out, entry, model="fr", name="news", resamples=200, seed=1)
     assert read_json(out) == written
-    schemas.check(written, schemas.at("fr/tasks/news.json"))
     similarity = EmbeddingScorer(load_model(model)).cross([a for a, _ in PAIRS[:40]], [b for _, b in PAIRS[:40]])
     wrong = similarity.argmax(axis=1) != np.arange(40)
     assert written["parts"]["en-fr"]["figures"]["error"]["value"] == round(100 * wrong.mean(), 4)

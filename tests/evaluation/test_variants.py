@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 
 from psp.cli.main import main
-from psp.core import schemas
 from psp.core.files import write_json
 from psp.evaluation.seeds import summary
 from psp.models.scores import compared_metrics
@@ -31,7 +30,7 @@ def made_metrics(sts: list[float], errors: list[float], **more: list[Any]) -> di
 def made_up() -> dict[str, Any]:
     """A variants.json of made-up figures: three variants, the last with one seed, and two systems without training."""
     return {
-        "format": 2,
+        "format": 1,
         "model": "fr",
         "machine": {"processor": "An Abacus", "cores": 2, "versions": {"psp": "0.1.0", "torch": "2.0"}},
         "variants": [
@@ -113,7 +112,6 @@ def cells(text):
 
 def test_the_table_has_a_line_for_each_variant_and_system():
     result = made_up()
-    schemas.check(result, "variants")
     rows = cells(table(result).write("markdown"))
     assert list(rows) == ["psp", "no-zipf", "no-zipf - psp", "paper", "paper - psp", "untrained", "untrained+sif"]
     assert rows["psp"] == {

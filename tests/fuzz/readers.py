@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psp.core.limits import limits
+from psp.core import limits
 from psp.corpora.rows import BadRow, Row
 from psp.evaluation.testsets import StsSet
 from psp.models.word_vectors import WordVectors
@@ -97,7 +97,7 @@ def pack(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> by
 def _texts(*texts: str) -> None:
     """Texts of one line each, within the limits."""
     for one in texts:
-        assert "\n" not in one and len(one.encode()) <= limits().line_bytes
+        assert "\n" not in one and len(one.encode()) <= limits.LINE_BYTES
 
 
 def _rows(rows: Iterable[Row], tabs: bool) -> None:
@@ -639,7 +639,7 @@ def config(folder: Path) -> Made:
         "  en: {languages: [en], corpora: [B, {mined: en, through: fr, from: {model: fr}}], seeds: [1, 2],\n"
         "       variants: {a: {epochs: 3}}}\n"
         "translators: {t: {languages: [fr, en], from: {model: fr}, train: {steps: 5}}}\n"
-        "limits: {line_bytes: 4096}\nevaluate: {tasks: {s: {task: similarity, layout: sick, path: x}}}\n"
+        "evaluate: {tasks: {s: {task: similarity, layout: sick, path: x}}}\n"
     )
     return Made(lambda: Config.load([path]), [Target(path)])
 
@@ -650,25 +650,6 @@ def json_file(folder: Path) -> Made:
     path = folder / "x.json"
     path.write_text(json.dumps({"format": 1, "a": [1, 2.5, None, {"b": "c"}]}))
     return Made(lambda: read_json(path), [Target(path)])
-
-
-def report(folder: Path) -> Made:
-    from psp.core import schemas
-    from psp.core.files import read_json
-
-    path = folder / "backtranslate.json"
-    one = {"lines": 1, "empty": 0, "copies": 0, "overlong": 0, "cut": 0, "kept": 1}
-    path.write_text(
-        json.dumps(
-            {
-                "format": 1, "languages": ["en", "en"], "through": "fr", "encoder": {"name": "x", "files": {}},
-                "translator": {"name": "t", "kind": "command", "settings": {"command": "cat"}, "files": {}},
-                "sources": [{"corpus": "C", "sha256": "0" * 64, "column": 1, "lines": 1}], "sample": None, "seed": 1,
-                "block_lines": 10, "corpora": {"C": one},
-            }
-        )
-    )  # fmt: skip
-    return Made(lambda: schemas.check(read_json(path), "backtranslate", path), [Target(path, _trusting)])
 
 
 def cache(folder: Path) -> Made:
@@ -721,6 +702,6 @@ READERS: Mapping[str, Callable[[Path], Made]] = {
         mixed_pairs, heldout, sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity,
         task_documents, task_words, task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store,
         model, model_int8, model_words, model_lstm, model_combined, model_zipped, published,
-        sentencepiece_model, config, json_file, report, cache, index,
+        sentencepiece_model, config, json_file, cache, index,
     )
 }  # fmt: skip

@@ -12,7 +12,6 @@ import safetensors.numpy
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.core import schemas
 from psp.core.errors import DataError, PspError
 from psp.evaluation.evaluate import evaluate, evaluate_model
 from psp.evaluation.scorers import EmbeddingScorer
@@ -239,7 +238,7 @@ def test_smaller_parts(model, parts, folder, tmp_path, dtype):
     assert small.dtype == dtype and [part.dtype for part in small.parts] == [dtype] * 3 and model.dtype == "float32"
     expected = Combination([part.quantized(dtype) for part in parts], WEIGHTS).embed_raw_text(SENTENCES)
     assert np.array_equal(small.embed_raw_text(SENTENCES), expected)
-    schemas.check(small.save(tmp_path / "small"), "model")
+    small.save(tmp_path / "small")
     for loaded in (load_model(tmp_path / "small"), load_model(folder, dtype=dtype)):
         assert loaded.dtype == dtype and np.array_equal(loaded.embed_raw_text(SENTENCES), expected)
     assert Combination([parts[0], parts[1].quantized(dtype)]).dtype == f"float32+{dtype}"
@@ -272,7 +271,6 @@ def test_what_is_saved_is_what_is_loaded(model, folder):
 
 def test_the_folder(folder, singles):
     config = json.loads((folder / "config.json").read_text())
-    schemas.check(config, "model")
     assert (config["format"], config["dim"], config["languages"]) == (2, 25, ["en", "fr", "de"])
     assert not config.keys() & {"vocab_size", "lower_case", "segment", "sentencepiece_sha256"}
     alone = [json.loads((single / "config.json").read_text()) for single in singles]
@@ -448,7 +446,7 @@ def test_an_lstm_as_a_part(parts, tmp_path):
     both = Combination([parts[0], blstm], [1, 3])
     texts = [*SENTENCES[:20], "", "zzz"]
     np.testing.assert_allclose(both.embed_raw_text(texts), reference(both.parts, [1, 3], texts), rtol=0, atol=1e-6)
-    schemas.check(both.save(tmp_path / "both"), "model")
+    both.save(tmp_path / "both")
     loaded = load_model(tmp_path / "both")
     assert loaded.dim == 12 + 8 and "53 words (BLSTM), 20 dimensions" in repr(loaded)
     np.testing.assert_allclose(loaded.embed_raw_text(texts), both.embed_raw_text(texts), rtol=0, atol=1e-6)

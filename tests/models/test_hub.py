@@ -213,7 +213,7 @@ def test_a_full_disk(folder, server, user):
 @pytest.fixture
 def released(folder):
     """A release of the model: its files, others beside them, checksums."""
-    names = ["config.json", "model.safetensors", "sentencepiece.model", "croissant.json", ".eval_results/STS12.yaml"]
+    names = ["config.json", "model.safetensors", "sentencepiece.model", "LICENSE.md", ".eval_results/STS12.yaml"]
     (folder / ".eval_results").mkdir()
     for name in names[3:]:
         (folder / name).write_text(f"[] # {name}")
@@ -229,7 +229,7 @@ def test_a_release_goes_up_as_a_whole(released, server, user):
     assert server.private[REPO] is True and server.messages == ["the first"]
     there = server.files(REPO)
     assert set(there) == {
-        "config.json", "model.safetensors", "sentencepiece.model", "croissant.json", ".eval_results/STS12.yaml",
+        "config.json", "model.safetensors", "sentencepiece.model", "LICENSE.md", ".eval_results/STS12.yaml",
         "README.md", "SHA256SUMS", ".gitattributes",
     }  # fmt: skip
     assert all(there[name] == (released / name).read_bytes() for name in there if name != ".gitattributes")
@@ -248,10 +248,10 @@ def test_a_smaller_form_of_a_model_on_the_hub_names_it(folder, server, user, tmp
 @pytest.mark.slow
 def test_a_release_that_was_changed_is_not_pushed(released, server, user):
     push = f"hub.push({str(released)!r}, {REPO!r})"
-    (released / "croissant.json").write_text("{}")
-    assert f"{released}/croissant.json: was changed since SHA256SUMS was written" in user.run(push)
-    (released / "croissant.json").unlink()
-    assert "croissant.json: is missing, but SHA256SUMS names it" in user.run(push)
+    (released / "LICENSE.md").write_text("{}")
+    assert f"{released}/LICENSE.md: was changed since SHA256SUMS was written" in user.run(push)
+    (released / "LICENSE.md").unlink()
+    assert "LICENSE.md: is missing, but SHA256SUMS names it" in user.run(push)
     checksums.write(released, ["config.json", "model.safetensors"])
     assert "SHA256SUMS: does not name sentencepiece.model" in user.run(push)
     for line in ("x", f"{'0' * 64}  ../../secret", f"{'0' * 64}  /etc/passwd"):

@@ -20,7 +20,6 @@ from hypothesis import strategies as st
 
 import psp
 from psp.cli.main import main
-from psp.core import schemas
 from psp.core.errors import DataError, PspError
 from psp.models.published import import_checkpoint, read_checkpoint
 from psp.text.sentencepiece import load_sentencepiece
@@ -151,7 +150,6 @@ def test_the_folder_is_an_ordinary_model(published, sp_model, tmp_path, capsys):
     files = ["README.md", "config.json", "model.safetensors", "sentencepiece.model"]
     assert sorted(file.name for file in folder.iterdir()) == files
     config = json.loads((folder / "config.json").read_text())
-    schemas.check(config, "model", folder / "config.json")
     assert (config["lower_case"], config["imported_from"], config["dim"]) == (True, "model.pt", DIM)
     assert list(safetensors.numpy.load_file(folder / "model.safetensors")) == ["embedding.weight"]
     main(["import-checkpoint", str(published), str(sp_model), str(tmp_path / "again")])

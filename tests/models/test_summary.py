@@ -34,11 +34,11 @@ def results(tmp_path: Path) -> Path:
     """Two models: one with a task of its own, a system and a variant, and one of before."""
     folder = tmp_path / "results/fr"
     tasks = {"stsb": {"parts": {"test": part(70.0, test="STS Benchmark test")}}}
-    evaluation = {"format": 2, "model": "fr", "train": {"settings": {"seed": 3}}, "tasks": tasks}
+    evaluation = {"format": 1, "model": "fr", "train": {"settings": {"seed": 3}}, "tasks": tasks}
     write_json(folder / "eval.json", evaluation)
     write_json(folder / "tasks/stsb.json", {"name": "stsb", **tasks["stsb"]})  # gathered above
     write_json(folder / "tasks/own.json", {"name": "own", "parts": {"a": part(None), "b": part(5.0)}})
-    write_json(folder / "systems/x/eval.json", {"format": 2, "model": "x", "tasks": tasks})
+    write_json(folder / "systems/x/eval.json", {"format": 1, "model": "x", "tasks": tasks})
     write_json(folder / "systems/x/tasks/own.json", {"name": "own", "parts": {"a": part(1.0)}})
     for seed in (2, 10):
         write_json(folder / f"variants/psp/{seed}/eval.json", {**evaluation, "tasks": tasks})

@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json
 from psp.pairs.samples import SampledCorpus, first_pairs, sample_all, sample_corpus, sample_deciles, sample_size
@@ -29,7 +28,6 @@ def deciles(corpora, folder: Path, **arguments):
     outs = {decile: folder / f"out-{decile}.tsv" for decile in range(1, 11)}
     found = sample_deciles(corpora, "score", outs, folder / "report.json", seed=1, **arguments)
     assert read_json(folder / "report.json") == found
-    schemas.check(found, "sample")
     return found, {decile: lines(path) for decile, path in outs.items()}
 
 
@@ -63,7 +61,6 @@ def test_a_sample_holds_the_decile_of_each_corpus_without_scores_and_copies(tmp_
 def test_all_pairs_and_one_corpus(tmp_path):
     one, other = corpus(tmp_path / "one.tsv", ROWS), corpus(tmp_path / "other.tsv", [*ROWS, ("a", "b", 1.5)], 2)
     found = sample_all([one, other], tmp_path / "all.tsv", tmp_path / "all.json", seed=1)
-    schemas.check(found, "sample")
     assert found == {"format": 1, "by": None, "corpora": [], "samples": [{"name": "all", "pairs": 101}]}
     assert {*lines(tmp_path / "all.tsv")} == {f"{a}\t{b}" for a, b, _ in [*ROWS, ("a", "b", 1.5)]}
     assert sample_corpus(one.filtered, tmp_path / "own.tsv", cap=7) == 7

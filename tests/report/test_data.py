@@ -12,7 +12,6 @@ from typing import Any
 import numpy as np
 import pytest
 
-from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json, sha256, write_json
 from psp.corpora.download import Remote, fetch
@@ -80,7 +79,6 @@ def test_every_pair_is_accounted_for(stages):
     folder, sources = stages
     value = write(folder, sources)
     assert value == read_json(folder / "data.json")
-    schemas.check(value, "data")
     made, own = value["corpora"]
     assert made["read"] == len(ARCHIVE)
     assert [(entry["filter"], entry["reason"], entry["pairs"]) for entry in made["dropped"]] == [
@@ -165,7 +163,6 @@ def test_near_duplicates_are_counted_where_they_were_removed(stages):
     model = folder / "sentencepiece.model"
     write_store(folder / "pairs/kept.tsv", model, folder / "store.h5", languages=["en", "fr"], corpora=labels)
     value = write(folder, sources, near=near)
-    schemas.check(value, "data")
     assert value["total"]["near_duplicates"] == {"same_key": 4, "similar": 2}
     assert value["total"]["kept"] == plain["total"]["kept"] - 6
     assert "near-duplicates by MinHash" in (folder / "data.md").read_text()
@@ -226,7 +223,6 @@ def test_foreign_text_does_not_break_out_of_the_page():
              "corpora": [{"label": "A|B.en-fr", "dropped": 2, "read": 2, "samples": sample}]},
         ]},
     }  # fmt: skip
-    schemas.check(value, "data")
     lines = markdown(value).splitlines()
     fences = [number for number, line in enumerate(lines) if line == "~~~~~"]
     assert len(fences) == 4
@@ -240,7 +236,6 @@ def test_warnings_stand_first_with_three_samples_a_corpus(stages):
     folder, (made, own) = stages
     sources = [dataclasses.replace(made, warn_share=0.03), own]  # 7 of its 188 rows are too short
     value = write(folder, sources)
-    schemas.check(value, "data")
     kept = value["total"]["kept"]
     (entry,) = value["warnings"]["filters"]
     assert (value["warnings"]["pairs"], value["warnings"]["least"]) == (kept, data_warnings.PAIRS)

@@ -6,8 +6,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from psp.core import schemas
-from psp.core.files import read_json
 from psp.report.inspect import as_text, write
 
 EVIL = [
@@ -128,8 +126,7 @@ def test_corpora_are_folded_and_linked_and_there_is_no_empty_heading(written, tm
     assert "Nothing stands out." in sound and "Look at these" not in sound
 
 
-def test_the_json_is_what_the_schema_says_and_bytes_stay_the_same(written, tmp_path):
-    schemas.check(read_json(written / "inspect.json"), "inspect")
+def test_bytes_stay_the_same(written, tmp_path):
     again = tmp_path / "again"
     write(without_halves(REPORT), again / "inspect.json", again / "inspect.html")
     for name in ("inspect.json", "inspect.html"):

@@ -148,7 +148,7 @@ def test_names_with_spaces_and_quotes(results):
 
 
 def test_nothing_is_left_of_a_page_that_fails(results):
-    write_json(results / "examples.json", {"format": 1})
+    write_json(results / "examples.json", {"format": 2})
     with pytest.raises(DataError, match="examples"):
         page_of(results)
     assert not [path for path in results.iterdir() if "report" in path.name]

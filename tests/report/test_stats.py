@@ -2,7 +2,6 @@
 
 import pytest
 
-from psp.core import schemas
 from psp.pairs.stats.annotation_form import read_form, write_form
 from psp.pairs.stats.run import DescribedCorpus, describe
 from psp.report.stats import COLUMNS, as_markdown, as_text, write
@@ -55,4 +54,3 @@ def test_markdown_has_tables_and_fenced_samples(report, tmp_path):
     for one in report["corpora"][0]["histogram"]["ranges"]:
         for pair in one["samples"]:
             assert f"{pair['score']:.2f} | {pair['source']} | {pair['target']}\n" in text
-    schemas.check(report, "stats", tmp_path / "stats.json")

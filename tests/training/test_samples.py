@@ -7,7 +7,6 @@ from pathlib import Path
 
 import pytest
 
-from psp.core import schemas
 from psp.core.errors import DataError
 from psp.core.files import read_json, write_json
 from psp.evaluation.development import DevelopmentFiles
@@ -89,7 +88,6 @@ def test_deciles_are_gathered_with_their_bounds_and_means(trained, tmp_path):
     found = points(tmp_path, report, names)
     result = deciles.gather(found, samples_of(tmp_path), tmp_path / "tenths.json", **arguments)
     assert read_json(tmp_path / "tenths.json") == result
-    schemas.check(result, "tenths")
     assert result["pairs"] == 60 and result["all"]["pairs"] == 600
     (ranking,) = result["by"]
     assert ranking["tenths"][4]["figures"]["trigram"] == {"values": [27.0, 28.0], "mean": 27.5, "deviation": 0.7071}
@@ -120,7 +118,6 @@ def test_corpora_are_gathered_in_the_configs_order(trained, tmp_path):
         points(tmp_path, trained[1], list(reports)), reports, tmp_path / "by_corpus.json",
         model="fr", settings={**BLOCK, "corpora": None}, development="semeval2017-en",
     )  # fmt: skip
-    schemas.check(result, "by_corpus")
     assert [(one["label"], one["pairs"], one["mean"]["mean"]) for one in result["corpora"]] == [
         ("B.en-fr", 60, 2.0), ("A.en-fr", 61, 7.0)
     ]  # fmt: skip

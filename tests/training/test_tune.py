@@ -14,7 +14,6 @@ import yaml
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development
 from psp.pairs.store import write_store
@@ -298,7 +297,6 @@ def test_tune_json_holds_the_points_and_the_best_of_them(made: Made, tmp_path: P
     tuning = Tuning(GRID, epochs=1, anneal=3)
     found = reports(made, tuning)
     result = tuning.gather(found, tmp_path / "tune.json", model="fr")
-    schemas.check(result, "tune")
     assert json.loads((tmp_path / "tune.json").read_text()) == result
     scores = {name: json.loads(path.read_text())["final"]["score"] for name, path in found.items()}
     assert {point["name"]: point["score"] for point in result["points"]} == scores
@@ -329,10 +327,10 @@ def test_reports_that_do_not_belong_are_refused(made: Made, tmp_path: Path) -> N
     with pytest.raises(DataError, match="has no validation score; give the model development data"):
         tuning.gather(with_scores(tmp_path, found, [1.0, None, 1.0, 1.0]), out, model="fr")
     (tmp_path / "cut.json").write_text("{}")
-    with pytest.raises(DataError, match=r"cut\.json: .*schema train"):
+    with pytest.raises(DataError, match=r"cut\.json: has format None"):
         tuning.gather({**found, second: tmp_path / "cut.json"}, out, model="fr")
     assert not out.exists()
-    with pytest.raises(DataError, match=r"cut\.json: .*schema tune"):
+    with pytest.raises(DataError, match=r"cut\.json: has format None"):
         winner(tmp_path / "cut.json")
 
 

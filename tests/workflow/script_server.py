@@ -30,7 +30,6 @@ def serve(address: str) -> None:
     import jinja2  # noqa: F401
     import jsonschema  # noqa: F401
     import matplotlib.figure  # noqa: F401
-    import msgspec  # noqa: F401
     import numpy
     import safetensors  # noqa: F401
     import scipy.sparse

@@ -23,7 +23,6 @@ from pathlib import Path
 import argparse_dataclass  # noqa: F401
 import h5py  # noqa: F401
 import jsonschema  # noqa: F401
-import msgspec  # noqa: F401
 import nbformat  # noqa: F401
 import numpy  # noqa: F401
 import platformdirs  # noqa: F401

@@ -47,8 +47,6 @@ def test_pairs_that_the_model_is_scored_on_are_dropped_and_counted(copy_of_finis
         "results/demo-all/pairs/mix.tsv",
         "results/demo-task/tasks/own.json",
         "results/demo-clean/pairs/mix.tsv",
-        "--config",
-        "remake=demo",  # with other config files than those that made it
         configs=configs,
     )
 

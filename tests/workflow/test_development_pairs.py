@@ -47,7 +47,7 @@ def test_further_sets_are_cleared_kept_out_of_training_and_chosen_by(copy_of_fin
     configs = ("config/demo.yaml", "tiny.yaml", "own.yaml")
     planned = project.planned("results/demo/train/train.json", configs=configs)
     assert {"development_set", "filter", "train"} <= planned
-    project.run("--config", "remake=demo", "--", "results/demo/train/train.json", configs=configs)
+    project.run("results/demo/train/train.json", configs=configs)
     pairs = project.folder / "results/demo/pairs"
     assert [file.name for file in sorted((pairs / "development").iterdir())] == ["own.json", "own.tsv"]
     lines = (pairs / "development/own.tsv").read_text().splitlines()

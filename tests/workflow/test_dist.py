@@ -17,9 +17,9 @@ from psp.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "plan", "pin", "languages", "train", "show", "eval", "watch", "info", "embed", "score", "search", "mine",
+    "plan", "pin", "languages", "train", "show", "eval", "info", "embed", "score", "search", "mine",
     "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push",
-    "train-translator", "translate", "paraphrase", "doctor",
+    "train-translator", "translate", "paraphrase",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow
@@ -176,13 +176,6 @@ def test_the_page_lists_the_extras_that_commands_name():
 
 def test_no_command_is_forgotten(bare):
     assert set(re.findall(r"^  ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)) == set(COMMANDS)
-
-
-def test_the_doctor_looks_at_what_there_is(bare):
-    result = bare("psp", "doctor")
-    assert result.returncode == 0, result.stderr
-    assert "none: " in result.stdout and "compiled code: numba is not installed" in result.stdout
-    assert "BROKEN" not in result.stdout
 
 
 @pytest.mark.parametrize(

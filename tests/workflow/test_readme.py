@@ -159,7 +159,7 @@ def test_snakemake_commands_can_be_planned(project):
     for options, targets in together.items():
         said = project.run_line("--dry-run", *options, "--", *targets).output
         assert re.search(
-            "^(evaluate|translator|(added_)?task|publish|report|inspect|stats|lexicon|summary) ",
+            "^(evaluate|translator|(added_)?task|report|inspect|stats|lexicon|summary) ",
             said,
             re.MULTILINE,
         ), said
@@ -245,7 +245,7 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for name in ("ann", "bob"):
         rows = "".join(f"{pair_id(one, other)}\t3\t3\n" for one, other, _ in scored)
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
-    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp watch", *TRANSLATE)
+    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
     assert len(commands) == 23
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
@@ -291,11 +291,6 @@ def test_translators_are_trained_and_translate(compared, tmp_path):
     assert json.loads((tmp_path / "paraphrases.json").read_text())["sentences"] == 2
 
 
-def test_a_run_is_watched(finished):
-    (command,) = [command for command in COMMANDS if command.startswith("psp watch")]
-    run_psp(f"{command} --once", finished, finished.folder)  # without it, until Ctrl-C
-
-
 @pytest.mark.slow
 def test_a_release_is_pushed(compared, monkeypatch, tmp_path):
     pytest.importorskip("huggingface_hub", reason="huggingface_hub is not installed (the extra hub)")
@@ -315,7 +310,7 @@ def test_a_release_is_pushed(compared, monkeypatch, tmp_path):
         run_psp(command, copy, copy.folder, imported=False)
     finally:
         hub.close()
-    assert {"croissant.json", "SHA256SUMS", "README.md"} <= hub.files(repo).keys() and hub.private[repo]
+    assert {"LICENSE.md", "SHA256SUMS", "README.md"} <= hub.files(repo).keys() and hub.private[repo]
 
 
 def test_the_page_is_served(finished):

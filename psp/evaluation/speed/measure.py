@@ -23,7 +23,7 @@ import statistics
 import tempfile
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, cast
+from typing import Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 
@@ -48,8 +48,92 @@ from psp.text.lines import read_lines
 from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.tokenizer import Tokenizer
 
-if TYPE_CHECKING:
-    from psp.core.schemas.speed import SpeedReport
+
+class SpeedFigures(TypedDict):
+    median: float  # median over the passes, per second
+    min: float  # slowest pass, per second
+    max: float  # fastest pass, per second
+    passes: list[float]  # each pass, in order
+    unit: Literal["sentences/s", "bytes/s"]  # the unit of all rates
+
+
+class SpeedSystem(TypedDict):
+    name: str  # the system
+    cores: int  # cores it was bound to, and threads of each of its libraries
+    backend: str  # the library that did the work
+    # number format of the embedding matrix; null for a system with another model
+    dtype: Literal["float32", "float16", "int8"] | None
+    dim: int  # length of its vectors
+    texts_of_a_batch: int | None  # batch size for text input; null for all texts at once
+    sentences: int  # sentences per pass; if fewer than all, evenly spread over them
+    # mean cosine with psp's float32 vectors on the first 1,000; null for a system with another model
+    agreement: float | None
+    load_seconds: float  # time from imported libraries to the first vector, with files in the page cache
+    resident_bytes: int | None  # resident memory of the process at that point; null if the system does not report it
+    cold: SpeedFigures  # text in, vectors out, by a freshly loaded model with empty caches
+    warm: SpeedFigures  # the same in the next pass
+    split: SpeedFigures | None  # text in, ids out, after the warm pass; null for all systems but psp
+    forward: SpeedFigures | None  # the paper's protocol, ids in and vectors out; null if the system does not support it
+    no_forward: str | None  # why forward is null
+    busy_cores: float  # CPU seconds per second, median over all passes; low if other work used the cores
+    gathered: float | None  # bytes of embeddings that the forward pass read per second
+    of_copy: float | None  # gathered divided by the rate of copying; above 1 if embeddings were in a cache
+
+
+class SpeedMissing(TypedDict):
+    name: str  # the system
+    why: str  # the reason, such as a package that is not installed
+
+
+class SpeedProcesses(TypedDict):
+    name: str  # the system they run
+    processes: int  # number of processes
+    one: SpeedFigures  # one process, while the others wait
+    all: SpeedFigures  # all processes together
+    efficiency: float  # the rate of all, divided by the rate of one times the number of processes
+
+
+class SpeedMemory(TypedDict):
+    cores: int  # cores the process was bound to; one thread copies
+    copy: SpeedFigures  # bytes read and written per second by a plain copy of 256 MiB
+
+
+class SpeedConditions(TypedDict):
+    """Conditions that affect the rates."""
+
+    cpu: str  # the processor's name
+    gpu: str | None  # the GPU's name; null if the system reports none
+    cores: int | None  # logical cores of the machine; null if the system does not report them
+    usable_cores: int  # logical cores available to the measurement
+    load_before: list[float] | None  # load averages before the measurement, over 1, 5 and 15 minutes
+    load_after: list[float] | None  # load averages after the measurement, over 1, 5 and 15 minutes
+    threads_limited_by: str  # how systems are limited to their cores
+    batch_size: int  # batch size in the paper's protocol
+    repeats: int  # rounds; in each, every system made one pass of each kind
+    dim: int  # length of the model's vectors
+    vocab_size: int  # rows of the model's embedding matrix; of a combination, of those of all parts
+    rows_in_use: int  # those of them that occur in the sentences
+    mean_pieces: float  # mean sentence length in pieces; of a combination, in those of all parts
+    mean_characters: float  # mean sentence length in characters
+    segmented: bool  # whether the model, or a part of it, segments text with Han ideographs
+    versions: dict[str, str]  # package versions, by package name
+
+
+class SpeedReport(TypedDict):
+    """Embedding speed of a model and of other systems, with the measurement conditions."""
+
+    format: int
+    model: str
+    sentences: int  # sentences measured; systems with the model's embedding matrix embed all of them in each pass
+    asked: int  # sentences requested; a small store has fewer
+    source: str  # where the sentences come from
+    systems: list[SpeedSystem]  # the systems measured, first on one core, then on all
+    missing: list[SpeedMissing]  # systems that were requested but could not be measured
+    # one process per core, each bound to its core and embedding all sentences; null on a single core
+    processes: SpeedProcesses | None
+    memory: list[SpeedMemory]  # memory bandwidth, for each number of cores
+    conditions: SpeedConditions
+
 
 log = logging.getLogger(__name__)
 
@@ -92,7 +176,7 @@ def measure_speed(
         exports: a folder with exports of this model by format name; missing ones are made temporarily.
 
     Returns:
-        What is written (``psp/core/schemas/speed.py``).
+        What is written.
 
     Raises:
         DataError: the model or the store is missing or damaged, or they do not match.

@@ -17,8 +17,8 @@ from typing import IO, NamedTuple
 
 import numpy as np
 
+from psp.core import limits
 from psp.core.errors import DataError
-from psp.core.limits import limits
 from psp.core.packed import opened as unpacked
 from psp.text.lines import check_plain
 
@@ -110,7 +110,7 @@ class Chunker:
     """
 
     def __init__(self, rows: int, size: int = TEXT_BYTES, name: Path | str = "input") -> None:
-        self._rows, self._size, self._name, self._longest = rows, size, name, limits().line_bytes
+        self._rows, self._size, self._name, self._longest = rows, size, name, limits.LINE_BYTES
         self._held = bytearray()
         self._searched = 0  # held bytes known to contain no line end at which to cut
         self._next = 1
@@ -128,7 +128,7 @@ class Chunker:
                 end = self._held.find(b"\n", max(self._searched, self._size))
             if (len(self._held) if end < 0 else end) > max(self._longest, self._size):
                 raise DataError(
-                    f"a line of more than {self._longest:,} bytes (limits.line_bytes); if undamaged, raise that limit",
+                    f"a line of more than {self._longest:,} bytes; is this text? If so, break the line up",
                     self._name,
                     self._next,
                 )

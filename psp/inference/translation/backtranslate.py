@@ -17,7 +17,7 @@ import json
 import logging
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO, cast
+from typing import Any, Literal, NamedTuple, TextIO, TypedDict, cast
 
 import numpy as np
 
@@ -29,8 +29,73 @@ from psp.models.registry import TextEncoder
 from psp.models.similarity import text_cosines
 from psp.text.lines import raw_lines, read_lines
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import BacktranslateReport
+
+class TranslationSettings(TypedDict, total=False):
+    """Its settings, without those that change no translation: of a command, or of a search."""
+
+    command: str  # the shell command
+    scores: Literal["none", "column"]  # column: it writes scores
+    beam: int  # hypotheses kept at each step
+    length_penalty: float  # power of the length in the comparison of hypotheses
+    sampling: int  # 0: beam search; else subwords among which one is drawn
+    seed: int  # seed of sampling
+    temperature: float  # temperature of sampling
+    max_tokens: int  # subwords after which a line is cut
+    compute_type: str  # the weights in memory, as CTranslate2 names them
+    device: Literal["cpu", "cuda"]  # where it ran
+    source_prefix: list[str]  # subwords before each source
+    target_prefix: list[str]  # subwords that each translation begins with
+
+
+class BacktranslateTranslator(TypedDict):
+    """The translator."""
+
+    name: str  # its name in the config
+    kind: Literal["command", "ctranslate2"]  # how it is run
+    settings: TranslationSettings
+    files: dict[str, str]  # SHA-256 of each of its files
+
+
+class BacktranslateEncoder(TypedDict):
+    """The encoder that scored the pairs."""
+
+    name: str  # as in the config
+    files: dict[str, str]  # SHA-256 of each of its files; none of an encoder in a package
+
+
+class BacktranslateSource(TypedDict):
+    corpus: str
+    sha256: str  # SHA-256 of the file
+    column: Literal[0, 1]  # the side that was translated: 0 the first, 1 the second
+    lines: int  # its pairs
+
+
+class BacktranslateCounts(TypedDict):
+    lines: int  # lines translated
+    empty: int  # lines without a translation, which are left out
+    copies: int  # translations that are the line itself
+    overlong: int  # translations that were cut off, or have more than three times the source's words plus ten
+    cut: int  # lines longer than the translator takes, which are cut
+    kept: int  # pairs written
+
+
+class TranslatedReport(TypedDict):
+    through: str  # the language of the side that was translated
+    translator: BacktranslateTranslator
+    encoder: BacktranslateEncoder
+    sample: int | None  # the largest number of lines that are translated; null for all
+    corpora: dict[str, BacktranslateCounts]  # counts, by corpus
+
+
+class BacktranslateReport(TranslatedReport):
+    """One side of bitext translated into the language of the other."""
+
+    format: int
+    languages: list[str]
+    sources: list[BacktranslateSource]  # the filtered bitext
+    seed: int  # of the choice of lines
+    block_lines: int  # lines translated and written at a time
+
 
 log = logging.getLogger(__name__)
 

@@ -325,7 +325,9 @@ class LanguageFilter(Filter):
             model = fasttext.load_model(str(path))
             model.predict(["text"])  # a word-vector model loads but fails here
         except (ValueError, RuntimeError, MemoryError) as error:
-            raise DataError(f"not a fastText classifier ({error}); fetch lid.176.ftz again", path) from None
+            raise DataError(
+                f"not a fastText classifier ({error}); remove it, and the next run downloads it again", path
+            ) from None
         self._known = frozenset(name.removeprefix(PREFIX) for name in model.get_labels())
         for side in SIDES[self.settings["sides"]]:
             language = self.languages[side == "target"]

@@ -13,7 +13,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple, TypedDict
 
 import xxhash
 
@@ -29,8 +29,22 @@ from psp.text.segment import Segmenter, unspaced_sides
 from psp.text.words import clean as clean_text
 from psp.text.words import clean_all
 
-if TYPE_CHECKING:
-    from psp.core.schemas.pairs import FilterReport
+
+class FilterReport(TypedDict):
+    """What the filters did to one corpus; seen is kept plus all dropped."""
+
+    format: int
+    corpus: str
+    languages: list[str]
+    filters: dict[str, dict[str, Any]]  # settings of the filters that ran, by name; disabled filters are absent
+    segmented: dict[str, str]  # the segmenter of each segmented language, such as jieba for zh
+    lower_case: bool  # whether the pairs kept are lower-cased
+    normalisation: str | None  # the normalisation of the pairs kept; null: none
+    repaired: dict[str, int]  # pairs whose entities or tags were repaired before the filters, by kind
+    seen: int  # pairs read
+    kept: int  # pairs kept
+    dropped: dict[str, int]  # pairs dropped, by the first reason found
+
 
 log = logging.getLogger(__name__)
 

@@ -89,7 +89,7 @@ def describe(
         by_range: ranges were requested, so a corpus without scores is an error.
 
     Returns:
-        What schema ``stats`` describes; and the pairs for annotators.
+        The content of stats.json; and the pairs for annotators.
 
     Raises:
         DataError: a file cannot be read or does not fit; the message names the file and, if any, the line.

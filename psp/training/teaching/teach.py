@@ -21,7 +21,7 @@ import struct
 from collections.abc import Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
-from typing import IO, TYPE_CHECKING, Any, cast
+from typing import IO, Any, TypedDict, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -39,8 +39,24 @@ from psp.training.teaching.settings import NARROW, TeacherSettings
 from psp.training.teaching.targets import FORMAT, KIND, NONE, TEXT
 from psp.training.torch_state import torch_state
 
-if TYPE_CHECKING:
-    from psp.core.schemas.training import TeacherReport
+
+class TeacherReport(TypedDict):
+    """Which of a model's sentences a teacher has embedded."""
+
+    format: int
+    encoder: str | None  # the teacher, as in the config
+    identity: str  # a hash of the teacher's weights
+    languages: list[str]
+    precision: str  # what it computed in
+    mean_cosine: float  # mean cosine of two of its sentences, before centring
+    centred: bool  # whether the mean was subtracted from its vectors
+    dim: int  # dimensions of the teacher's vectors
+    pairs: int  # training pairs; a sentence of a text counts as one
+    distinct: int  # distinct sentences in a language that the teacher knows
+    sentences: int  # how many of them it has embedded
+    among: int  # nearest sentences found for each; 0 if the loss is not one over neighbourhoods
+    nearest_cosine: float | None  # mean cosine of a sentence to these, of a sample of 1,000; null if there are none
+
 
 log = logging.getLogger(__name__)
 

@@ -14,7 +14,7 @@ import time
 from collections.abc import Mapping
 from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
 from psp.core.errors import PspError
 from psp.core.files import sha256, write_json
@@ -23,8 +23,58 @@ from psp.training.finished import REPORT, check_unfinished
 from psp.training.transformer.settings import TransformerSettings
 
 if TYPE_CHECKING:
-    from psp.core.schemas.training import TransformerReport
     from psp.training.teaching.targets import DistillationTargets
+
+
+class TransformerTeacher(TypedDict):
+    """The teacher whose vectors it learnt; absent without one."""
+
+    encoder: str | None  # the teacher, as in the config
+    identity: str  # a hash of the teacher's weights
+    languages: list[str] | None
+    precision: str  # what it computed in
+    dim: int  # dimensions of the teacher's vectors
+    sentences: int  # distinct sentences that it has embedded
+    untaught: int  # pairs left out because it has a vector of neither side
+    sha256: str  # SHA-256 of the file of its vectors
+
+
+class TransformerValidation(TypedDict):
+    # the validation score: the mean over the sets of scored pairs minus the error, each with its weight; a null
+    # counts as 0; higher is better
+    score: float
+    pearson: float | None  # Pearson x 100 on the development STS set; null without one, or if undefined
+    error: float | None  # retrieval error in % on the held-out pairs, mean of both directions; null without them
+
+
+class TransformerPass(TransformerValidation):
+    step: int  # mini-batches so far
+
+
+class TransformerDevelopment(TypedDict):
+    """The validation scores."""
+
+    before: TransformerValidation | None  # that of the base with its pooling; null without development data
+    after: list[TransformerPass]  # that after each pass
+
+
+class TransformerReport(TypedDict):
+    """How a transformer was trained, without times or rates."""
+
+    format: int
+    settings: dict[str, Any]  # the settings, as in the block train or transformer of the config, and the seed
+    device: Literal["cpu", "cuda"]  # where it was trained
+    threads: int  # threads of each process; the same processes and threads give the same bytes
+    steps: int  # total mini-batches
+    encoder: Literal["transformer"]  # the kind of encoder
+    base: str  # what training began with
+    dim: int  # dimensions of a sentence's vector
+    pairs: int  # training pairs
+    teacher: NotRequired[TransformerTeacher]
+    cut: int  # texts of both sides that had more than max_length tokens, the rest of which was not read
+    loss: float | None  # mean of the last rows of metrics.csv
+    development: TransformerDevelopment
+
 
 log = logging.getLogger(__name__)
 

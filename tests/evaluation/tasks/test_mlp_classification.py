@@ -7,7 +7,6 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psp.core import schemas
 from psp.core.errors import ConfigError
 from psp.evaluation import probes
 from psp.evaluation.baselines import WordOverlap
@@ -84,9 +83,8 @@ def test_pairs_enter_as_difference_and_product(tmp_path: Path) -> None:
     assert len(list(task.sentences())) == 100
 
 
-def test_its_report_fits_the_schema(texts: dict[str, object]) -> None:
+def test_its_report(texts: dict[str, object]) -> None:
     body = evaluate_task(HASHED, texts, name="set", resamples=100, seed=1)
-    schemas.check({"format": 2, "model": "x", "name": "set", **body}, "task")
     assert body["settings"]["hidden"] == 50 and body["parts"]["all"]["further"]["sentences_in_train"] == 0
 
 

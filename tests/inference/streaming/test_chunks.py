@@ -78,7 +78,7 @@ def test_parts_of_a_block_of_short_lines_are_of_one_size():
 
 
 def test_a_long_line_is_read_in_linear_time_and_few_copies(monkeypatch):
-    monkeypatch.setenv("PSP_LIMITS", '{"line_bytes": 16777216}')
+    monkeypatch.setattr("psp.core.limits.LINE_BYTES", 16 << 20)
     line = b"x" * (8 << 20)
     tracemalloc.start()
     made = list(chunks(ChunkSource(io.BytesIO(line + b"\nend"), "x"), 10))

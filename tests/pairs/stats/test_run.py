@@ -6,7 +6,6 @@ import time
 
 import pytest
 
-from psp.core import schemas
 from psp.core.errors import DataError
 from psp.pairs.stats.annotation_form import read_form, write_form
 from psp.pairs.stats.run import COPIES, NO_SCORES, NO_TREES, TWO_LANGUAGES, DescribedCorpus, describe
@@ -18,9 +17,7 @@ OPTIONS = {"model": None, "pairs": 1000, "ranges": RANGES, "samples": 2, "sheet"
 
 
 def stats(*corpora, **options):
-    found = describe(corpora, **{**OPTIONS, **options})
-    schemas.check(found[0], "stats")
-    return found
+    return describe(corpora, **{**OPTIONS, **options})
 
 
 @pytest.fixture

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import signal
 from pathlib import Path
@@ -12,7 +11,6 @@ import numpy as np
 import pytest
 from safetensors.numpy import load_file
 
-from psp.core import schemas
 from psp.core.errors import ConfigError, DataError
 from psp.models.folder import save_model
 from psp.models.model import load_model
@@ -209,7 +207,6 @@ def test_a_student_comes_to_see_sentences_as_its_teacher_does(
 ) -> None:
     teacher = taught(case, tmp_path, loss=loss)
     report = learn(case, tmp_path, teacher, loss=loss, weight=weight)
-    schemas.check(json.loads((tmp_path / "train/train.json").read_text()), "train")
     assert report["teacher"]["loss"] == loss and report["teacher"]["taught"] == len(DistillationTargets(teacher))
     assert agreement(case, tmp_path / "model") > 0.65  # untrained: 0.1
 

@@ -1,4 +1,4 @@
-"""What a run shows: on a terminal (a pty), and where there is none; how it ends."""
+"""What a run shows, on a terminal (a pty) and where there is none, and how it ends."""
 
 import os
 import re
@@ -14,7 +14,7 @@ import pytest
 from tests.conftest import on_a_terminal
 
 ROOT = Path(__file__).parent.parent.parent
-#: Two rules with the screen of the project; what their jobs do, the config says.
+#: Two rules with the logger of the project; what their jobs do, the config says.
 SNAKEFILE = """
 rule all:
     input: expand("out/{i}", i=range(3))
@@ -28,9 +28,11 @@ onsuccess:
 """
 WORK = """
 import logging, os, time
+from psp.core import progress
 from psp.core.errors import DataError
 from psp.core.logs import job
 from psp.core.progress import Progress
+progress.LOG_SECONDS = 1
 fault = snakemake.wildcards.i if snakemake.config.get("fail") else None
 with job(snakemake.log[0]):
     with Progress("training", "pairs", 1000) as bar:
@@ -66,12 +68,10 @@ def environment(folder=ROOT):
 
 @pytest.mark.slow
 def test_lines_where_there_is_no_terminal(toy):
-    result = subprocess.run(
-        command("--logger-psp-every", "1"), cwd=toy, env=environment(), capture_output=True, text=True
-    )
+    result = subprocess.run(command(), cwd=toy, env=environment(), capture_output=True, text=True)
     assert result.returncode == 0
     assert re.search(
-        r"^\d\d:\d\d:\d\d Working on \d: training: [\d,]+ pairs of 1,000 \(\d+%\), .*loss 0.25$",
+        r"^results/toy/logs/\d\.log: training: [\d,]+ pairs of 1,000 \(\d+%\), .*loss 0.25$",
         result.stderr,
         re.MULTILINE,
     ), result.stderr
@@ -92,7 +92,7 @@ def test_failed_jobs_own_words_come_last(toy):
         f"error: this is a bug in psp (ZeroDivisionError: division by zero); please report it with {logs}/1.log",
     ]
     text = "\n".join(frames)
-    assert re.search(r"^failed after 0:00:\d\d: Working on 1; see its log results/toy/logs/1.log$", text, re.MULTILINE)
+    assert re.search(r"^failed: Working on 1; see its log results/toy/logs/1.log$", text, re.MULTILINE)
     for words in ("CalledProcessError", "no backup found", "Exiting because", "At least one job"):
         assert words not in text
     (log,) = (toy / ".snakemake/log").iterdir()
