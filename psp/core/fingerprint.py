@@ -33,7 +33,6 @@ INERT = frozenset(
         "psp.core.status",
         "psp.core.fingerprint",
         "psp.core.version",
-        "psp.training.saving.tensorboard",
     }
 )
 
