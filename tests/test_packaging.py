@@ -18,7 +18,6 @@ CONDA = {
     "torch": "pytorch",
     "xxhash": "python-xxhash",
     "snakemake": "snakemake-minimal",
-    "tensorboardX": "tensorboardx",
 }
 TOOLS_OF_DEVELOPERS = {"dev", "docs"}
 # Large packages for what is off by default; whoever asks for it is told the extra's name.

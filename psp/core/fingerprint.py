@@ -31,7 +31,6 @@ INERT = frozenset(
         "psp.core.progress",
         "psp.core.fingerprint",
         "psp.core.version",
-        "psp.training.saving.tensorboard",
     }
 )
 

@@ -79,6 +79,17 @@ def in_bfloat16(precision: str, device: str, key: str) -> bool:
     return precision == "bfloat16" or bool(able)
 
 
+def has_bfloat16_lstm(kind: str) -> bool:
+    """Whether ``torch.nn.LSTM`` runs under autocast to bfloat16; on processors without AVX-512 it raises RuntimeError.
+
+    Args:
+        kind: of the device, as ``torch.device.type``.
+    """
+    import torch
+
+    return kind != "cpu" or bool(torch.ops.mkldnn._is_mkldnn_bf16_supported())
+
+
 def _said_of_processor(*names: str) -> str | None:
     """The first of these facts in /proc/cpuinfo; None if it has none, or the system is not Linux."""
     with contextlib.suppress(OSError):

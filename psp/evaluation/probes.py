@@ -189,10 +189,9 @@ class _Stop:
 def _classified(torch: Any, parts: Tensors, labels: Tensors, hidden: int, schedule: Schedule, seed: int) -> Classified:
     train, dev, test = parts
     classes = int(labels[0].max()) + 1
-    wanted = torch.nn.functional.one_hot(labels[0], classes).float()
     generator = torch.Generator().manual_seed(seed)
     torch.set_num_threads(1)  # of this thread
-    with torch.inference_mode():
+    with torch.no_grad():
         first = initial(torch, [(train.shape[1], hidden), (hidden, classes)], generator)
         # Layers of k networks: weights (k, hidden, dim) and (k, classes, hidden), biases (k, hidden) and (k, classes).
         layers = [layer.expand(len(L2), *layer.shape).clone() for layer in first]
@@ -203,11 +202,11 @@ def _classified(torch: Any, parts: Tensors, labels: Tensors, hidden: int, schedu
             decay = [torch.tensor([L2[one] for one in going]).view(-1, *[1] * (layer.dim() - 1)) for layer in layers]
             for _ in range(schedule.epochs):
                 for rows in torch.randperm(len(train), generator=generator).split(schedule.batch):
-                    gradients = _classifier_gradients(torch, layers, train[rows], wanted[rows])
+                    gradients = _gradients(torch, _cross_entropy, layers, train[rows], labels[0][rows])
                     for layer, gradient, square, strength in zip(layers, gradients, squares, decay, strict=True):
                         _rmsprop(layer, gradient.addcmul_(layer, strength), square)
             epochs += schedule.epochs
-            guesses = _forward(torch, layers, dev)[1].argmax(2)
+            guesses = _forward(torch, layers, dev).argmax(2)
             for place, one in enumerate(going):
                 if stops[one].better(float((guesses[place] == labels[1]).double().mean()), epochs):
                     best[one] = [layer[place].clone() for layer in layers]
@@ -216,34 +215,32 @@ def _classified(torch: Any, parts: Tensors, labels: Tensors, hidden: int, schedu
                 going = [going[place] for place in stay]
                 layers, squares = [layer[stay] for layer in layers], [square[stay] for square in squares]
         chosen = int(np.argmax([stop.best for stop in stops]))
-        predicted = _forward(torch, [layer[None] for layer in best[chosen]], test)[1].argmax(2)[0]
+        predicted = _forward(torch, [layer[None] for layer in best[chosen]], test).argmax(2)[0]
     stop = stops[chosen]
     log.info("seed %d: L2 %g, %d epochs, dev accuracy %.2f%%", seed, L2[chosen], stop.epochs, 100 * stop.best)
     return Classified(predicted.numpy().astype(np.intp), L2[chosen], stop.epochs, float(stop.best))
 
 
-def _forward(torch: Any, layers: Tensors, x: Any) -> tuple[Any, Any]:
-    """Hidden states (k, items, hidden) and logits (k, items, classes) of k networks."""
+def _forward(torch: Any, layers: Tensors, x: Any) -> Any:
+    """Logits of k networks, (k, items, classes)."""
     weights, biases, above, top = layers
     networks, hidden, dim = weights.shape
-    states = torch.addmm(biases.view(-1), x, weights.view(-1, dim).T).sigmoid_()
+    states = torch.addmm(biases.view(-1), x, weights.view(-1, dim).T).sigmoid()
     states = states.view(len(x), networks, hidden).transpose(0, 1)
-    return states, torch.baddbmm(top[:, None], states, above.transpose(1, 2))
+    return torch.baddbmm(top[:, None], states, above.transpose(1, 2))
 
 
-def _classifier_gradients(torch: Any, layers: Tensors, x: Any, wanted: Any) -> Tensors:
-    """Gradients of each network's mean cross-entropy, by layer."""
-    weights, _, above, _ = layers
-    states, logits = _forward(torch, layers, x)
-    errors = logits.softmax(2).sub_(wanted).div_(len(x))
-    below = torch.bmm(errors, above).mul_(states).mul_(1 - states)
-    flat = below.transpose(0, 1).reshape(len(x), -1)
-    return [
-        (flat.T @ x).view(weights.shape),
-        flat.sum(0).view(weights.shape[:2]),
-        torch.bmm(errors.transpose(1, 2), states),
-        errors.sum(1),
-    ]
+def _cross_entropy(torch: Any, layers: Tensors, x: Any, labels: Any) -> Any:
+    """The sum of k networks' mean cross-entropies."""
+    logits = _forward(torch, layers, x)
+    return torch.nn.functional.cross_entropy(logits.flatten(0, 1), labels.repeat(len(logits))) * len(logits)
+
+
+def _gradients(torch: Any, loss: Callable[..., Any], layers: Tensors, x: Any, wanted: Any) -> Tensors:
+    """Gradients of ``loss(torch, layers, x, wanted)``, by layer."""
+    leaves = [layer.detach().requires_grad_() for layer in layers]
+    with torch.enable_grad():
+        return list(torch.autograd.grad(loss(torch, leaves, x, wanted), leaves))
 
 
 def _rmsprop(layer: Any, gradient: Any, square: Any) -> None:
@@ -259,7 +256,7 @@ def _related(
     grades = torch.arange(1, GRADES + 1, dtype=torch.float64)
     generator = torch.Generator().manual_seed(seed)
     torch.set_num_threads(1)  # of this thread
-    with torch.inference_mode():
+    with torch.no_grad():
         layers = initial(torch, [(train.shape[1], GRADES)], generator)
         adam = [(torch.zeros_like(layer), torch.zeros_like(layer)) for layer in layers]
         stop, best, epochs, steps = _Stop(), layers, 0, 0
@@ -267,7 +264,7 @@ def _related(
             for _ in range(schedule.epochs):
                 for rows in torch.randperm(len(train), generator=generator).split(schedule.batch):
                     steps += 1
-                    gradients = _relatedness_gradients(torch, layers, train[rows], soft[rows])
+                    gradients = _gradients(torch, _squared_error, layers, train[rows], soft[rows])
                     for layer, gradient, moments in zip(layers, gradients, adam, strict=True):
                         _adam(layer, gradient, *moments, steps)
             epochs += schedule.epochs
@@ -283,12 +280,9 @@ def _probabilities(torch: Any, layers: Tensors, x: Any) -> Any:
     return torch.addmm(layers[1], x, layers[0].T).softmax(1)
 
 
-def _relatedness_gradients(torch: Any, layers: Tensors, x: Any, wanted: Any) -> Tensors:
-    """Gradients of the mean squared difference between probabilities and soft labels."""
-    probabilities = _probabilities(torch, layers, x)
-    errors = (probabilities - wanted).mul_(2 / wanted.numel())
-    below = (errors - (errors * probabilities).sum(1, keepdim=True)).mul_(probabilities)
-    return [below.T @ x, below.sum(0)]
+def _squared_error(torch: Any, layers: Tensors, x: Any, wanted: Any) -> Any:
+    """The mean squared difference between probabilities and soft labels."""
+    return torch.nn.functional.mse_loss(_probabilities(torch, layers, x), wanted)
 
 
 def _adam(layer: Any, gradient: Any, mean: Any, square: Any, steps: int) -> None:
@@ -316,14 +310,14 @@ def _choose_kernels(torch: Any) -> None:
     MKL chooses a function's code at its first call; where threads make that call together, one of them may run code of
     lower precision (pytorch/pytorch#188792).
     """
-    with torch.inference_mode():
+    with torch.no_grad():
         generator = torch.Generator().manual_seed(0)
         x, wanted = torch.ones(2, 2), torch.eye(2)
         layers = [layer[None] for layer in initial(torch, [(2, 2), (2, 2)], generator)]
-        for layer, gradient in zip(layers, _classifier_gradients(torch, layers, x, wanted), strict=True):
+        for layer, gradient in zip(layers, _gradients(torch, _cross_entropy, layers, x, wanted.argmax(1)), strict=True):
             _rmsprop(layer, gradient, torch.ones_like(layer))
         layers = initial(torch, [(2, 2)], generator)
-        for layer, gradient in zip(layers, _relatedness_gradients(torch, layers, x, wanted), strict=True):
+        for layer, gradient in zip(layers, _gradients(torch, _squared_error, layers, x, wanted), strict=True):
             _adam(layer, gradient, torch.zeros_like(layer), torch.ones_like(layer), 1)
 
 

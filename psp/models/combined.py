@@ -32,7 +32,6 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.version import __version__
 from psp.models import lstm
-from psp.models.accelerate import accelerated
 from psp.models.files import CONFIG, WEIGHTS, tokenizer_files
 from psp.models.folder import (
     ADD,
@@ -171,12 +170,9 @@ class CombinedModel(TextModel):
         for number, (one, tensors) in enumerate(zip(configs, divided, strict=True)):
             table, tokenizer, others = read_parts(one, tensors, _Renamed(folder, number), folder)
             contextual = read_contextual(one, table, others, folder)
-            wanted = None if contextual is None and isinstance(accelerate, str) else accelerate
             parts.append(
-                cls._part_class(table, tokenizer, one, threads=threads, accelerate=wanted, contextual=contextual)
+                cls._part_class(table, tokenizer, one, threads=threads, accelerate=accelerate, contextual=contextual)
             )
-        if all(part.contextual is None for part in parts):
-            accelerated(None, accelerate)  # an error if it is for LSTMs
         own = {
             key: value for key, value in config.items() if key not in ("tokenizer", "encoder")
         }  # the parts have them

@@ -59,8 +59,6 @@ class Lstm:
         ValueError: the shapes do not match, or a word is not one of those above.
     """
 
-    _together = SENTENCES
-
     def __init__(self, directions: Sequence[Direction], combine: str = AVERAGE, pooling: str = MEAN) -> None:
         if len(directions) not in (1, 2) or combine not in (AVERAGE, CONCAT) or pooling not in (MEAN, MAX):
             raise ValueError(f"{len(directions)} directions, combine {combine!r}, pooling {pooling!r}")
@@ -69,9 +67,6 @@ class Lstm:
         shapes = [(4 * self.width, self.input_dim), (4 * self.width, self.width), (4 * self.width,)]
         if any([matrix.shape for matrix in direction] != shapes for direction in directions):
             raise ValueError(f"the matrices of a direction have shapes {shapes}")
-        self._prepare()
-
-    def _prepare(self) -> None:
         self._ready = [_prepared(direction) for direction in self.directions]
 
     @property
@@ -171,7 +166,7 @@ class Lstm:
         start = 0
         while start < len(order):
             # The first sentence of a block is its longest.
-            count = max(1, min(self._together, TOKENS // int(lengths[order[start]])))
+            count = max(1, min(SENTENCES, TOKENS // int(lengths[order[start]])))
             rows = order[start : start + count]
             yield rows, StateBlock(table, encoded.take(rows))
             start += count
@@ -193,8 +188,6 @@ class Lstm:
     def _joined(self, block: StateBlock) -> npt.NDArray[np.float32]:
         """The states of a block's positions, (tokens, dim)."""
         return self._both([self._states(number, block) for number in range(len(self.directions))])
-
-    # What psp.models.lstm_torch computes in its own way.
 
     def _run(self, number: int, block: StateBlock) -> npt.NDArray[np.float32]:
         """One direction's mean or maximum of each sentence's states, (n, width)."""

@@ -16,7 +16,7 @@ from sentence_transformers.base.modules import Module
 from torch import Tensor, nn
 from torch.nn.utils.rnn import pack_padded_sequence
 
-from psp.models.lstm_torch import has_bfloat16
+from psp.core.machine import has_bfloat16_lstm
 
 
 class LstmPooling(Module):
@@ -52,7 +52,7 @@ class LstmPooling(Module):
             tokens = tokens.gather(1, order[:, :, None].expand_as(tokens))
         lengths = mask.long().sum(1).clamp(min=1).cpu()  # a text is never without tokens, but a caller's may be
         kind = tokens.device.type
-        precise = torch.is_autocast_enabled(kind) and not has_bfloat16(kind)
+        precise = torch.is_autocast_enabled(kind) and not has_bfloat16_lstm(kind)
         with torch.autocast(kind, enabled=False) if precise else contextlib.nullcontext():
             tokens = tokens.float() if precise else tokens
             packed = pack_padded_sequence(tokens, lengths, batch_first=True, enforce_sorted=False)

@@ -16,7 +16,7 @@ import numpy as np
 import sentencepiece
 
 from psp.core.errors import PspError
-from psp.models.accelerate import Accelerator, accelerated
+from psp.models.accelerate import Accelerator
 from psp.models.folder import OURS, checked_table, read_contextual, read_folder, save_model
 from psp.models.interface import checked_prompts
 from psp.models.lstm import Lstm
@@ -42,17 +42,15 @@ class StaticModel(TokenModel):
             alone has the unknown piece's vector, as in the published code, not zeros.
         threads: threads of the tokenizer and of compiled pooling.
         accelerate: use compiled code (the extra ``fast``): the same vectors, several times as fast. Default: if it is
-            installed and there is enough text for it to pay. For LSTMs also "torch", which has the same vectors within
-            1e-5, or "bfloat16", with cosines to them above 0.999 in half the time on processors with bfloat16
-            multiplication (:mod:`psp.models.lstm_torch`).
+            installed and there is enough text for it to pay.
         contextual: what reads the embeddings in the order of the text; None: their mean is taken.
 
     Raises:
         DataError: the embedding matrix and the tokenizer do not match, or the config names two segmenters, leaves out
             ids that do not exist, or has prompts that are not text.
         PspError: the config names a segmenter that is not installed; or ``accelerate`` is true and numba is not
-            installed, or a value for LSTMs and torch is not.
-        ValueError: ``accelerate`` is a value for LSTMs and the model has none, or is unknown.
+            installed.
+        ValueError: ``accelerate`` is a string, which only transformers have.
     """
 
     def __init__(
@@ -68,8 +66,8 @@ class StaticModel(TokenModel):
         self.tokenizer = as_tokenizer(sentencepiece_model, config)
         self.table = checked_table(weight, self.tokenizer)
         self.config = self.tokenizer.to_config(config or {})
-        self.threads, self.contextual = threads, accelerated(contextual, accelerate)
-        self._accelerator = Accelerator(None if isinstance(accelerate, str) else accelerate, self.tokenizer.fast)
+        self.threads, self.contextual = threads, contextual
+        self._accelerator = Accelerator(accelerate, self.tokenizer.fast)
         checked_prompts(self.config)
 
     @classmethod

@@ -40,7 +40,7 @@ class TextModel(SentenceEncoder):
             dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
             dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs, combinations and transformers.
             threads: as for the class.
-            accelerate: as for the class; of a combination's parts, values for LSTMs apply to those that are LSTMs.
+            accelerate: as for the class.
 
         Raises:
             DataError: a file is missing, damaged, of another version, or does not fit the others.

@@ -33,7 +33,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError, from_extra
 from psp.core.files import sha256, write_json
 from psp.core.version import __version__
-from psp.models.accelerate import LSTMS, Accelerator
+from psp.models.accelerate import Accelerator
 from psp.models.files import CONFIG, SETTINGS, TRANSFORMER, transformer_files
 from psp.models.folder import KIND, OTHERS, OURS, encoder_kind, read_config
 from psp.models.interface import checked_prompts
@@ -44,6 +44,8 @@ from psp.text.encoded import Encoded, offsets_of
 from psp.text.tokenizer import Folder, Tokenizer
 
 log = logging.getLogger(__name__)
+
+BFLOAT16 = "bfloat16"
 
 #: Sentences that go through the transformer together; they are sorted by length, so that few of them are padded much.
 BATCH = 64
@@ -199,13 +201,13 @@ class TransformerModel(TokenModel):
     def __init__(
         self, model: Any, config: Mapping[str, Any], *, threads: int = 1, accelerate: bool | str | None = None
     ) -> None:
-        if isinstance(accelerate, str) and accelerate not in LSTMS:
-            raise ValueError(f"accelerate is {accelerate!r}; for transformers it is None, {' or '.join(LSTMS)}")
+        if isinstance(accelerate, str) and accelerate != BFLOAT16:
+            raise ValueError(f"accelerate is {accelerate!r}; for transformers it is None or {BFLOAT16!r}")
         self.config, self.threads = dict(config), threads
         checked_prompts(self.config)
         self.table = EmbeddingMatrix(model[0].model.get_input_embeddings().weight.detach().numpy())
         self.tokenizer = TransformerTokenizer(model[0], len(self.table))
-        precision = LSTMS[accelerate] if isinstance(accelerate, str) else "float32"
+        precision = BFLOAT16 if accelerate == BFLOAT16 else "float32"
         self.contextual = ContextualEncoder(model, self.config.get("encoder") or {}, threads, precision)
         self._accelerator = Accelerator(False, self.tokenizer.fast)
 

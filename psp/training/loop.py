@@ -150,7 +150,7 @@ class Training:
         tokenizer: becomes part of the model folder; or the path of a sentencepiece model or vocabulary, or the paths
             of several, for encoders that are trained together.
         out_dir: the model folder: weights, the tokenizer's files and config.json; None = only scores.
-        train_dir: metrics.csv and dev.csv (written during training), timing.csv, tensorboard/, and at the end
+        train_dir: metrics.csv and dev.csv (written during training), timing.csv, and at the end
             train.json. Until then, checkpoints/.
         settings: see :class:`TrainSettings`.
         development: development data, which selects the best weights, or its files; None = keep the last ones.

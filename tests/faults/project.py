@@ -17,7 +17,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[2]
 #: What tells of a run's times, and not of its results.
-ASIDE = {"logs", "benchmarks", "tensorboard", "timing.csv", "speed.json", "speed.png", "report.html"}
+ASIDE = {"logs", "benchmarks", "timing.csv", "speed.json", "speed.png", "report.html"}
 CORES = 2
 HANG = 900.0  # seconds after which a run counts as hanging
 

@@ -5,6 +5,8 @@ from __future__ import annotations
 import itertools
 import json
 import pickle
+import subprocess
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -126,6 +128,16 @@ def test_everything_that_a_model_does(model: Model) -> None:
     rows = model.encode(TEXTS[0], output_value="token_embeddings")
     pooled = np.asarray(rows).mean(axis=0) if model.contextual.pooling == "mean" else np.asarray(rows).max(axis=0)
     np.testing.assert_allclose(pooled, vectors[0], rtol=0, atol=1e-6)
+
+
+def test_torch_is_neither_asked_for_nor_loaded(model: Model, tmp_path: Path) -> None:
+    model.save(tmp_path / "lstm")
+    with pytest.raises(ValueError, match="accelerate is 'bfloat16'; it is True, False or None"):
+        psp.load_model(tmp_path / "lstm", accelerate="bfloat16")
+    code = (
+        f"import psp, sys; psp.load_model({str(tmp_path / 'lstm')!r}).encode(['a']); assert 'torch' not in sys.modules"
+    )
+    subprocess.run([sys.executable, "-c", code], check=True)
 
 
 def test_the_order_of_words_counts(model: Model) -> None:

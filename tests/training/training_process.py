@@ -16,7 +16,7 @@ from typing import Any
 
 #: Its children begin with everything imported, and no thread of their parent's.
 CONTEXT = multiprocessing.get_context("forkserver")
-CONTEXT.set_forkserver_preload(["psp.training.loop", "psp.evaluation.development", "tensorboardX"])
+CONTEXT.set_forkserver_preload(["psp.training.loop", "psp.evaluation.development"])
 
 
 @dataclass(frozen=True)

@@ -38,7 +38,6 @@ def serve(address: str) -> None:
     import snakemake.io
     import snakemake.iocontainers
     import snakemake.script  # noqa: F401
-    import tensorboardX  # noqa: F401
     import torch  # noqa: F401
     import xxhash  # noqa: F401
     from numba import njit

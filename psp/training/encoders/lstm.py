@@ -26,10 +26,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.core.machine import in_bfloat16
+from psp.core.machine import has_bfloat16_lstm, in_bfloat16
 from psp.models.folder import save_model
 from psp.models.lstm import AVERAGE, BOTH, CONCAT, MAX, Direction, Lstm
-from psp.models.lstm_torch import has_bfloat16
 from psp.models.static import StaticModel
 from psp.text.encoded import Encoded
 from psp.text.tokenizer import Tokenizer
@@ -51,7 +50,7 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
         train: the keys of the block ``train``.
         own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.lstm_settings.LstmSettings`).
     """
-    if own["precision"] == "bfloat16" and not has_bfloat16(table.device.type):
+    if own["precision"] == "bfloat16" and not has_bfloat16_lstm(table.device.type):
         log.warning("lstm.precision is bfloat16, for which torch has no LSTM on this processor: it computes in float32")
     encoder = LstmEncoder(table, own, train["dropout"], train["seed"], token_dropout=train["token_dropout"])
     adam = DeferredAdam if table.device.type == "cpu" else DenseAdam
@@ -81,7 +80,7 @@ class LstmEncoder(torch.nn.Module):
         width = own["width"] or dim
         self._combine, self._pooling, self._scramble = own["combine"], own["pooling"], own["scramble"]
         device = table.device.type
-        self._reduced = has_bfloat16(device) and in_bfloat16(own["precision"], device, "lstm.precision")
+        self._reduced = has_bfloat16_lstm(device) and in_bfloat16(own["precision"], device, "lstm.precision")
         self._dropout, self._seed, self._token_dropout = dropout, seed, token_dropout
         self.before_read: BeforeRead = lambda table, rows: None
         directions = [torch.nn.LSTM(dim, width, batch_first=True) for _ in range(2 if own["kind"] == BOTH else 1)]

@@ -1,7 +1,7 @@
 """Metrics written during training: rows that stay readable after a kill and do not depend on the clock.
 
 ``metrics.csv`` and ``dev.csv`` are the same for the same input, settings, seed and threads, whether or not training was
-resumed; rates and seconds go to ``timing.csv`` and to TensorBoard's files, which are never compared.
+resumed; rates and seconds go to ``timing.csv``, which is never compared.
 """
 
 from __future__ import annotations
@@ -15,7 +15,6 @@ from pathlib import Path
 from typing import IO, Any
 
 from psp.core.errors import DataError
-from psp.training.saving.tensorboard import TensorBoardWriter
 
 METRICS = ("step", "epoch", "pairs", "megabatch", "learning_rate", "loss")
 TIMING = ("step", "pairs", "seconds", "pairs_per_second", "mining_ms_per_step", "other_ms_per_step")
@@ -64,7 +63,7 @@ def _text(value: Any) -> str:
 
 
 class MetricsLog:
-    """The three tables of a run and its TensorBoard files, in ``folder``.
+    """The three tables of a run, in ``folder``.
 
     Args:
         folder: where they are written.
@@ -89,7 +88,6 @@ class MetricsLog:
             self._dev = CsvLog(folder / "dev.csv", self._dev_columns(self.history[0]), files["dev.csv"])
         self._last: dict[str, Any] = dict(state.get("last", {}))
         self._start = time.monotonic() - state.get("seconds", 0.0)
-        self._tensorboard = TensorBoardWriter(folder / "tensorboard", self._last["step"] + 1 if self._last else None)
         self._reset()
         self._losses, self._steps = state.get("losses", 0.0), state.get("steps", 0)
 
@@ -115,7 +113,6 @@ class MetricsLog:
         for table in (self._metrics, self._timing, self._dev):
             if table is not None:
                 table.close()
-        self._tensorboard.close()
 
     def step(self, *, step: int, epoch: int, pairs: int, megabatch: int, learning_rate: float, loss: float) -> None:
         """Count a step; every ``log_every`` steps a row is written, with the mean loss of the steps since the last."""
@@ -141,25 +138,20 @@ class MetricsLog:
         """Write the row of the steps since the last row, if there were any."""
         if not self._steps:
             return
-        loss = self._losses / self._steps
-        self._metrics.row({**self._last, "loss": loss})
+        self._metrics.row({**self._last, "loss": self._losses / self._steps})
         now = time.monotonic()
         seconds = now - self._since - self._elsewhere
-        # After a resume another process made a row's first steps: rates count only this process's steps.
-        rate = self._new_pairs / max(seconds, 1e-9)
         self._timing.row(
             {
                 "step": self._last["step"],
                 "pairs": self._last["pairs"],
                 "seconds": now - self._start,
-                "pairs_per_second": rate,
+                # After a resume another process made a row's first steps: rates count only this process's steps.
+                "pairs_per_second": self._new_pairs / max(seconds, 1e-9),
                 "mining_ms_per_step": 1e3 * self._mining / max(self._new_steps, 1),
                 "other_ms_per_step": 1e3 * (seconds - self._mining) / max(self._new_steps, 1),
             }
         )
-        shown = {name: self._last[name] for name in ("megabatch", "learning_rate")}
-        points = {"loss": loss, **shown, "pairs_per_second": rate}
-        self._tensorboard.scalars(self._last["step"], {f"train/{name}": value for name, value in points.items()})
         self._reset()
 
     def evaluation(self, step: int, epoch: int, pairs: int, scores: Mapping[str, Any], seconds: float) -> None:
@@ -172,8 +164,6 @@ class MetricsLog:
         if self._dev is None:
             self._dev = CsvLog(self._folder / "dev.csv", self._dev_columns(self.history[-1]))
         self._dev.row(self.history[-1])
-        points = {name: scores[name] for name in self._dev_columns(scores)}
-        self._tensorboard.scalars(step, {f"dev/{name}": value for name, value in points.items()})
 
     @staticmethod
     def _dev_columns(row: Mapping[str, Any]) -> tuple[str, ...]:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import psp
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
-from psp.models.lstm_torch import has_bfloat16
+from psp.core.machine import has_bfloat16_lstm
 from psp.text.encoded import Encoded
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
@@ -73,7 +73,7 @@ def test_vectors_and_gradients_are_those_of_a_sentence_at_a_time(kind: str, comb
 
 
 @forms
-@pytest.mark.skipif(not has_bfloat16("cpu"), reason="torch has no LSTM of bfloat16 on this processor")
+@pytest.mark.skipif(not has_bfloat16_lstm("cpu"), reason="torch has no LSTM of bfloat16 on this processor")
 def test_bfloat16_has_the_directions_of_float32(kind: str, combine: str, pooling: str) -> None:
     own = {"kind": kind, "combine": combine, "pooling": pooling, "width": 24}
     kept = [0, 1, 3, 4]
@@ -99,7 +99,7 @@ def test_bfloat16_has_the_directions_of_float32(kind: str, combine: str, pooling
 def test_where_torch_has_no_lstm_of_bfloat16_it_says_so_and_is_float32(
     precision: str, monkeypatch: Any, caplog: Any
 ) -> None:
-    monkeypatch.setattr("psp.training.encoders.lstm.has_bfloat16", lambda kind: False)
+    monkeypatch.setattr("psp.training.encoders.lstm.has_bfloat16_lstm", lambda kind: False)
     train = TrainSettings(dim=5).as_dict()
     made, _ = lstm_encoder(torch.zeros(8, 5).normal_(), train, {**OWN, "precision": precision})
     assert made(sentences(ROWS), 0).dtype == torch.float32
