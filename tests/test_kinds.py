@@ -67,7 +67,6 @@ ASKED = {
 }
 #: Where names of kinds stand together, each with the reason.
 TOGETHER = {
-    "psp/cli/lexicon.py": "two forms of an option, not corpora",
     "psp/corpora/mined.py": "the file of that kind",
     "psp/models/lstm.py": "the file of that kind",
 }

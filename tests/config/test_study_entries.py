@@ -130,17 +130,3 @@ def test_bitext_that_pairs_are_mined_from_is_not_ranked():
     mined = {**item, "from": ["A"], "rank": {"by": "overlap", "deciles": [5]}}
     (part,) = config("both", corpora=[mined]).model("both").parts
     assert part.rank == {"by": "overlap", "deciles": [5]} and not part.sources[0].ranked
-
-
-def test_the_names_of_before_are_taken_with_a_notice(caplog):
-    rank = {"by": "length", "tenths": [1], "deciles": [9]}
-    found = config("fr", rank=rank, tenths={"by": ["length"]}, mix={"shards": 7}).model("fr")
-    assert found["mix"]["buckets"] == 7
-    assert found["rank"] == {"by": "length", "deciles": [1]} and found["deciles"]["by"] == ["length"]
-    said = [record.getMessage() for record in caplog.records]
-    assert sorted(one.partition(":")[0] for one in said) == [
-        "models.fr.mix.shards",
-        "models.fr.rank.tenths",
-        "models.fr.tenths",
-    ]
-    assert "called deciles now" in said[0]

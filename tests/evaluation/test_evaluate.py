@@ -343,7 +343,7 @@ def test_evaluate_model_writes_what_it_gives(made, tmp_path):
     result = evaluate_model(made.model, out, name="fr", info={"recipe": "psp", "differences": {}}, **made.tests)
     assert read_json(out) == json.loads(json.dumps(result))
     assert list(result)[:4] == ["format", "model", "recipe", "differences"]
-    assert result["format"] == 2
+    assert result["format"] == 1
     assert parts(result, "files")["graded"]["items"] == 200
     # The same sentences on both sides, but for their case: a model that lower-cases finds all of them.
     found = parts(result, "tatoeba")["fra-eng"]["further"]

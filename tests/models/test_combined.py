@@ -528,7 +528,7 @@ def test_it_is_served(model):
 @pytest.mark.parametrize("form", ["static-embedding", "model2vec", "word2vec"])
 def test_exports_of_one_vocabulary_refuse_it(model, tmp_path, form):
     with pytest.raises(PspError, match="has one vocabulary, and a combination of models several"):
-        export(form, model, tmp_path / "out.py", SENTENCES[:3], source=tmp_path)
+        export(form, model, tmp_path / "out", SENTENCES[:3])
     assert not list(tmp_path.iterdir())
 
 
