@@ -159,7 +159,12 @@ def test_by_the_wheel_alone_a_command_works_or_names_the_extra(bare, command, tm
     (tmp_path / "pairs.tsv").write_text("the cat\tle chat\n")
     (tmp_path / "none.pt").write_bytes(b"\x80\x02.")
     (tmp_path / "sts").mkdir()
-    places = {"model": held / "subword", "lstm": held / "lstm", "results": held / "results", "zeros": "0" * 64}
+    places = {
+        "model": held / "subword",
+        "lstm": held / "lstm",
+        "results": ROOT / "tests/fixtures/results",
+        "zeros": "0" * 64,
+    }
     result = bare("psp", *(word.format(**places) for word in command.split()), cwd=tmp_path)
     if (extra := ALONE[command]) is None:
         assert result.returncode == 0, result.stderr

@@ -422,7 +422,7 @@ def vectors(path: Path) -> None:
 def test_a_model_that_is_missing_or_is_not_one(tmp_path, lid):
     def load(path: Path) -> str:
         (judge,) = build({"language": {"identifier": "lid176"}}, ("en", "fr"), {"lid": path})
-        with pytest.raises(DataError, match="fetch|downloads it again") as error:
+        with pytest.raises(DataError, match=r"fetch|downloads it again") as error:
             judge(batch((ENGLISH, FRENCH)))
         return str(error.value)
 
