@@ -73,6 +73,7 @@ def run(options: argparse.Namespace) -> None:
     from psp.evaluation.tasks import make
     from psp.models.embedding_cache import default_folder
     from psp.models.registry import known_languages
+    from psp.models.scores import FORMAT as EVALUATION_FORMAT
     from psp.models.scores import main_metrics
     from psp.report import eval_table, task_table
 
@@ -99,7 +100,7 @@ def run(options: argparse.Namespace) -> None:
     tables = []
     if options.sts is not None or folder is not None:
         body = {
-            "format": evaluation.FORMAT,
+            "format": EVALUATION_FORMAT,
             "model": name,
             **evaluation.evaluate(scorer, languages=languages, sts=options.sts, tatoeba=tatoeba, **about),
         }

@@ -11,8 +11,8 @@ from typing import Any, NamedTuple, cast
 from psp.core.errors import DataError
 from psp.core.files import read_report, write_json
 from psp.evaluation import resamples
-from psp.evaluation.evaluate import FORMAT, Evaluation, gathered_files
-from psp.models.scores import compared_metrics, tasks_of
+from psp.evaluation.evaluate import Evaluation, gathered_files
+from psp.models.scores import FORMAT, compared_metrics, tasks_of
 
 
 class EvaluatedPart(NamedTuple):

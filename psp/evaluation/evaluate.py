@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final, Literal, NotRequired, Required, TypedDict
+from typing import TYPE_CHECKING, Any, Literal, NotRequired, Required, TypedDict
 
 from psp.core.errors import DataError
 from psp.core.files import write_json
@@ -20,7 +20,7 @@ from psp.evaluation.task import evaluate_task
 from psp.evaluation.task_files import Scores, scored_task
 from psp.evaluation.tasks import Sources, Task, by_default, of_every_model
 from psp.models.kinds import load
-from psp.models.scores import name_of
+from psp.models.scores import FORMAT, name_of
 
 if TYPE_CHECKING:
     from psp.evaluation.task_files import Difference
@@ -72,7 +72,6 @@ class Evaluation(Scores, total=False):
 
 __all__ = ["EmbeddingScorer", "Scorer", "evaluate", "evaluate_model", "evaluate_system", "gather"]
 
-FORMAT: Final = 1
 #: The keys of a task's file that eval.json takes over.
 _KEPT = ("task", "files", "unknown_languages", "overlap", "why", "parts")
 

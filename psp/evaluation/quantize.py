@@ -13,12 +13,12 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypedDict, cast
 
 from psp.core.files import write_json
-from psp.evaluation.evaluate import FORMAT, evaluate
+from psp.evaluation.evaluate import evaluate
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
 from psp.models.combined import parts_of
 from psp.models.kinds import load
-from psp.models.scores import main_metrics
+from psp.models.scores import FORMAT, main_metrics
 from psp.models.text_model import TextModel
 
 if TYPE_CHECKING:
