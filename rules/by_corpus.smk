@@ -14,7 +14,7 @@ rule by_corpus_pairs:
         runtime=runtime(60),
     params:
         pairs=setting("by_corpus", "pairs"),
-        code=fingerprint("psp.pairs.samples"),
+        version=VERSION["rank"],
     message:
         "Sampling {wildcards.part} for {wildcards.model}"
     script:
@@ -40,7 +40,7 @@ rule by_corpus:
         reports=lambda wildcards: sample_reports(wildcards, "by_corpus"),
         settings=setting("by_corpus"),
         development=setting("development", "sts"),
-        code=fingerprint("psp.training.by_corpus"),
+        version=VERSION["train"],
     message:
         "Comparing the corpora of {wildcards.model}"
     script:

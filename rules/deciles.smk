@@ -44,7 +44,7 @@ rule deciles_pairs:
         origins=origins,
         pairs=setting("deciles", "pairs"),
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.samples"),
+        version=VERSION["rank"],
     message:
         "Cutting the pairs of {wildcards.model} into deciles by {wildcards.by}"
     script:
@@ -70,7 +70,7 @@ rule deciles_all:
         origins=origins,
         pairs=setting("deciles", "pairs"),
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.samples"),
+        version=VERSION["rank"],
     message:
         "Sampling all pairs of {wildcards.model}"
     script:
@@ -96,7 +96,7 @@ rule deciles:
         reports=lambda wildcards: sample_reports(wildcards, "tenths"),
         settings=setting("deciles"),
         development=setting("development", "sts"),
-        code=fingerprint("psp.training.deciles"),
+        version=VERSION["train"],
     message:
         "Comparing the deciles of {wildcards.model}"
     script:
@@ -118,7 +118,7 @@ rule deciles_picture:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        code=fingerprint("psp.report.deciles_table"),
+        version=VERSION["curve"],
     message:
         "Drawing the deciles of {wildcards.model}"
     script:

@@ -19,7 +19,7 @@ rule neardup:
         threshold=setting("mix", "near_duplicates", "threshold"),
         shards=setting("mix", "buckets"),
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.neardup"),
+        version=VERSION["neardup"],
     message:
         "Removing near-duplicates for {wildcards.model}"
     script:

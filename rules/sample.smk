@@ -115,10 +115,7 @@ rule sample:
         # Samples have few pairs on purpose, so do not warn about it.
         job=lambda wildcards, input: quiet(as_sampled(wildcards)),
         reports=lambda wildcards, input: sample_reports(wildcards),
-        code=lambda wildcards: fingerprint(
-            "psp.training.samples",
-            *as_sampled(wildcards).of.code(as_sampled(wildcards)),
-        ),
+        version=VERSION["train"],
     message:
         "Training {wildcards.model} on {wildcards.sample} with {wildcards.encoder}, seed {wildcards.seed}"
     script:

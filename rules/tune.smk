@@ -5,14 +5,6 @@ def point_settings(wildcards):
     return CONFIG.tuning(wildcards.model).settings(train, wildcards.point)
 
 
-def point_code(wildcards):
-    """Return the fingerprint of the code that trains a point; a grid may name objectives."""
-    entry = model(wildcards)
-    searched = {**entry["train"], "tune": True}
-    as_searched = replace(entry, settings={**entry.settings, "train": searched})
-    return fingerprint(*entry.of.code(as_searched))
-
-
 def point_mb(wildcards, input):
     """Estimate a point's memory, as for training; the search may include the dimension."""
     rows, dim = model(wildcards).most_rows, point_settings(wildcards)["dim"]
@@ -44,7 +36,7 @@ rule tune_point:
         # model's own training warns about few pairs.
         tuning=lambda wildcards, input: CONFIG.tuning(wildcards.model),
         job=lambda wildcards, input: quiet(model(wildcards)),
-        code=point_code,
+        version=VERSION["train"],
     message:
         "Tuning {wildcards.model}: {wildcards.point}"
     script:
@@ -69,7 +61,7 @@ rule tune:
         runtime=runtime(10),
     params:
         tune=setting("tune"),
-        code=fingerprint("psp.training.tune"),
+        version=VERSION["train"],
     message:
         "Choosing the settings of {wildcards.model}"
     script:

@@ -36,12 +36,7 @@ use rule evaluate as evaluate_variant with:
     benchmark:
         "results/{model}/benchmarks/variants/{variant}/{seed}.evaluate.tsv"
     params:
-        code=fingerprint(
-            "psp.evaluation.evaluate",
-            "psp.config.jobs",
-            "psp.training.tune",
-            *OF_EVERY_MODEL,
-        ),
+        version=VERSION["evaluate"],
     message:
         "Evaluating {wildcards.model} as {wildcards.variant}, seed {wildcards.seed}"
 
@@ -63,7 +58,7 @@ rule variants:
     params:
         variants=variants,
         systems=beside,
-        code=fingerprint("psp.evaluation.variants"),
+        version=VERSION["variants"],
     message:
         "Comparing the variants of {wildcards.model}"
     script:
@@ -88,7 +83,7 @@ rule variant_curves:
         runtime=runtime(10),
     params:
         variants=variants,
-        code=fingerprint("psp.report.curve"),
+        version=VERSION["variant_curves"],
     message:
         "Drawing the learning curves of {wildcards.model}'s variants"
     script:

@@ -20,7 +20,7 @@ with job(snakemake) as snakemake:
             params.training,
             params.job,
             seed=params.seed,
-            code=params.code,
+            version=params.version,
             out_dir=None,
             train_dir=Path(snakemake.output.report).parent,
         ),

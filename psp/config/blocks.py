@@ -14,7 +14,7 @@ from psp.corpora import download
 from psp.evaluation.judged import SETS, WEIGHTS
 from psp.models.registry import KINDS
 from psp.models.table import DTYPES
-from psp.pairs.data_limits import WARN_PAIRS
+from psp.pairs.data_warnings import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
 from psp.text.tokenizer_kinds import TOKENIZERS, kinds, named, those
 from psp.training.encoders.kinds import with_settings
