@@ -193,7 +193,7 @@ MIX = Section(
         "near_duplicates": Section(
             "pairs that resemble an earlier one in the mixed order; the paper keeps them",
             {
-                "enabled": boolean(False, help="drop them; costs 30 us and 300 bytes of disk per pair"),
+                "enabled": boolean(False, help="drop them; costs 30 us and 128 bytes of disk per pair"),
                 "threshold": number(
                     0.8,
                     at_least=0.3,

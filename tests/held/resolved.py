@@ -46,6 +46,12 @@ GONE: dict[str, Any] = {
     **{f"{block}.{key}": value for block in ("train", "transformer") for key, value in (("processes", 1), ("gpus", 0))},
     "train.nodes": 1,
     "transformer.nodes": 1,
+    "filters.language.gap": 14,
+    "filters.language.own": 0.05,
+    "filters.language.partner": 0.3,
+    "filters.language.letters": 4,
+    "filters.language.threshold": 0,
+    "filters.language.spare": None,
 }
 #: In place of a key that a model has not.
 ABSENT = "(absent)"
