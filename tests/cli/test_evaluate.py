@@ -17,7 +17,7 @@ TASKS = """
 evaluate:
   tasks:
     judged: {task: similarity, path: judged.tsv}
-    mined: {task: retrieval, source: side.en, target: side.fr, languages: [en, fr]}
+    mined: {task: tatoeba, sets: {fr: [side.fr, side.en]}}
 models: {}
 """
 

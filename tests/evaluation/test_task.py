@@ -34,34 +34,33 @@ def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "m"
 
 
-@pytest.fixture
-def files(tmp_path: Path) -> dict[str, str]:
-    return {
-        "source": str(write(tmp_path / "a", [a for a, _ in PAIRS[:40]])),
-        "target": str(write(tmp_path / "b", [b for _, b in PAIRS[:40]])),
-    }
-
-
-def test_what_is_written_is_the_librarys(model: Path, files: dict[str, str], tmp_path: Path) -> None:
-    entry = {"task": "retrieval", "languages": ["en", "fr"], **files}
+def test_what_is_written_is_the_librarys(model: Path, tmp_path: Path) -> None:
+    sides = [write(tmp_path / str(side), [pair[side] for pair in PAIRS[:40]]) for side in (0, 1)]
+    entry = {"task": "tatoeba", "sets": {"fr": [str(sides[1]), str(sides[0])]}}
     out = tmp_path / "tasks/news.json"
     written = evaluate_model_task(model, out, entry, model="fr", name="news", resamples=200, seed=1)
     assert read_json(out) == written
     similarity = EmbeddingScorer(load_model(model)).cross([a for a, _ in PAIRS[:40]], [b for _, b in PAIRS[:40]])
     wrong = similarity.argmax(axis=1) != np.arange(40)
-    assert written["parts"]["en-fr"]["figures"]["error"]["value"] == round(100 * wrong.mean(), 4)
-    assert written["settings"]["layout"] == "plain"
+    assert written["parts"]["eng-fra"]["figures"]["error"]["value"] == round(100 * wrong.mean(), 4)
+    assert "test" not in written["parts"]["eng-fra"]  # `psp show` lists it beside the standard set of this kind
     # Another name draws other resamples, the same name the same ones.
     scorer = EmbeddingScorer(load_model(model))
     again, other = (evaluate_task(scorer, entry, name=name, resamples=200, seed=1) for name in ("news", "olds"))
     assert again["parts"] == written["parts"] != other["parts"]
 
 
-def test_a_task_in_languages_that_the_model_does_not_know_says_so(model: Path, files: dict[str, str]) -> None:
+def test_a_task_in_languages_that_the_model_does_not_know_says_so(model: Path, tmp_path: Path) -> None:
     scorer = EmbeddingScorer(load_model(model))
 
     def unknown(*languages: str) -> object:
-        entry = {"task": "retrieval", "languages": list(languages), **files}
+        one, other = languages
+        for side, code in enumerate(languages):
+            write(
+                tmp_path / f"{one}-{other}.training.{code}", [f"{n}\t{pair[side]}" for n, pair in enumerate(PAIRS[:9])]
+            )
+        write(tmp_path / f"{one}-{other}.training.gold", [f"{n}\t{n}" for n in range(9)])
+        entry = {"task": "bitext_mining", "path": str(tmp_path), "languages": list(languages)}
         found = evaluate_task(scorer, entry, name="news", resamples=100, seed=1)
         shown = task_table.table([{"name": "news", "model": "fr", **found}]).write()
         assert ("language not known to the model: " in shown) == ("unknown_languages" in found)

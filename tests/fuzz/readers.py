@@ -331,13 +331,10 @@ def task_polarity(folder: Path) -> Made:
     return _task(folder, {"task": "classification", "layout": "polarity", "path": "@m", "encoding": "cp1252"}, files)
 
 
-def task_documents(folder: Path) -> Made:
-    documents = "".join(json.dumps({"_id": f"d{n}", "title": "t", "text": f"about {n}"}) + "\n" for n in range(5))
-    queries = "".join(json.dumps({"_id": f"q{n}", "text": f"what of {n}"}) + "\n" for n in range(3))
-    judged = "query-id\tcorpus-id\tscore\n" + "".join(f"q{n}\td{n}\t{n + 1}\n" for n in range(3))
-    files = {"corpus.jsonl": documents, "queries.jsonl": queries, "qrels/test.tsv": judged}
-    entry = {"task": "document_retrieval", "path": "@b"}
-    return _task(folder, entry, {f"b/{key}": one.encode() for key, one in files.items()})
+def task_passages(folder: Path) -> Made:
+    asked = [{"context": f"about {n}", "qas": [{"id": f"q{n}", "question": f"what of {n}"}]} for n in range(3)]
+    files = {"p.json": json.dumps({"data": [{"paragraphs": asked}]}).encode()}
+    return _task(folder, {"task": "passages", "questions": "@p.json", "passages": "@p.json"}, files)
 
 
 def task_words(folder: Path) -> Made:
@@ -700,7 +697,7 @@ READERS: Mapping[str, Callable[[Path], Made]] = {
         opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, packed_lines, lines, csv, jsonl, tmx, table,
         arrow, text, mined,
         mixed_pairs, heldout, sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity,
-        task_documents, task_words, task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store,
+        task_passages, task_words, task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store,
         model, model_int8, model_words, model_lstm, model_combined, model_zipped, published,
         sentencepiece_model, config, json_file, cache, index,
     )

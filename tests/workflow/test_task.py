@@ -5,7 +5,7 @@ import json
 import pytest
 
 EVAL, TASK = "results/demo/eval.json", "results/demo/tasks/mine.json"
-TASKS = ", tasks: {mine: {task: retrieval, source: a.en, target: a.fr, languages: [en, fr]}}"
+TASKS = ", tasks: {mine: {task: tatoeba, sets: {fr: [a.fr, a.en]}}}"
 
 
 @pytest.fixture
@@ -34,7 +34,7 @@ def test_a_task_reruns_nothing_and_a_wrong_one_is_told_first(with_task):
 def test_it_is_scored(with_task):
     with_task.run(TASK)
     found = json.loads((with_task.folder / TASK).read_text())
-    assert found["parts"]["en-fr"]["items"] == 3
+    assert found["parts"]["eng-fra"]["items"] == 3
     assert with_task.planned(TASK) == set()
     (with_task.folder / "a.fr").write_text("une voiture\nen retard\nla gare\n")
     assert with_task.planned(TASK) == {"added_task"}

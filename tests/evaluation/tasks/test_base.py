@@ -36,7 +36,10 @@ def test_every_task_tells_a_config_what_it_takes() -> None:
             {"task": "similarity", "path": "a", "layout": "sock"},
             "evaluate.tasks.x.layout: 'sock' must be plain or sick",
         ),
-        ({"task": "retrieval", "languages": ["fr"]}, "evaluate.tasks.x.languages: ['fr'] must be a list"),
+        (
+            {"task": "bitext_mining", "path": "a", "languages": ["fr"]},
+            "evaluate.tasks.x.languages: ['fr'] must be a list",
+        ),
     ],
 )
 def test_a_wrong_entry_is_told_in_one_line(entry: dict[str, object], said: str) -> None:
