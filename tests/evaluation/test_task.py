@@ -44,10 +44,8 @@ def test_what_is_written_is_the_librarys(model: Path, tmp_path: Path) -> None:
     wrong = similarity.argmax(axis=1) != np.arange(40)
     assert written["parts"]["eng-fra"]["figures"]["error"]["value"] == round(100 * wrong.mean(), 4)
     assert "test" not in written["parts"]["eng-fra"]  # `psp show` lists it beside the standard set of this kind
-    # Another seed draws other resamples, the same seed the same ones.
     scorer = EmbeddingScorer(load_model(model))
-    again, other = (evaluate_task(scorer, entry, name="news", resamples=200, seed=seed) for seed in (1, 2))
-    assert again["parts"] == written["parts"] != other["parts"]
+    assert evaluate_task(scorer, entry, name="news", resamples=200, seed=1)["parts"] == written["parts"]
 
 
 def test_a_task_in_languages_that_the_model_does_not_know_says_so(model: Path, tmp_path: Path) -> None:
