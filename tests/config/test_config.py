@@ -307,7 +307,7 @@ def test_one_archive_under_two_names_is_fetched_once_and_has_one_licence():
 def test_a_corpus_has_its_own_filters_over_the_models():
     models = {
         "fr": {"languages": ["en", "fr"], "corpora": ["Europarl", {"name": "Para", "languages": ["en", "en"]}],
-               "filters": {"length": {"min": 2, "max": 50}, "language": {"threshold": 0.5}}},
+               "filters": {"length": {"min": 2, "max": 50}, "language": {"other": 0.5}}},
         "en": {"languages": ["en"], "corpora": ["Para"]},
         "own": {"languages": ["en"], "corpora": [{"name": "Para", "filters": {"length": {"max": 9}}}]},
         "code": {"extends": "en", "recipe": "code"},
@@ -323,7 +323,7 @@ def test_a_corpus_has_its_own_filters_over_the_models():
         "max": 40,
         "sides": "both",
     }
-    assert para.filters["language"]["threshold"] == 0.5
+    assert para.filters["language"]["other"] == 0.5
     assert para.filters["score"] == {"enabled": True, "min": 0.4, "max": 1.0}
     assert checked.model("own").parts[0].filters["length"]["max"] == 9
     (code,) = checked.model("code").parts
