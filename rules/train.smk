@@ -40,7 +40,7 @@ def quiet(entry):
 
 
 def seed_of(wildcards):
-    """Return the seed of a training run: the model's, or that of a variant or a sample."""
+    """Return the seed of a training run: the model's, or that of a variant."""
     return int(wildcards.get("seed", model(wildcards).seed))
 
 

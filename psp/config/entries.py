@@ -26,8 +26,8 @@ from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
 from psp.text.languages import CODE
-from psp.training import by_corpus, deciles, tune
 from psp.training import settings as training
+from psp.training import tune
 from psp.training.teaching import settings as teaching
 from psp.training.transformer import settings as transformer
 from psp.training.translator import settings as translator
@@ -264,8 +264,6 @@ def sections() -> dict[str, Section | Setting]:
         "translator": translator.SECTION,
         "teacher": teaching.SECTION,
         "tune": tune.SECTION,
-        "deciles": deciles.SECTION,
-        "by_corpus": by_corpus.SECTION,
         "inspect": blocks.INSPECT,
         "stats": stats.SECTION,
         "lexicon": lexicon.SECTION,

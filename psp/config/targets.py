@@ -50,7 +50,7 @@ def check(config: Config, arguments: Sequence[str]) -> None:
     """Check that the targets can be made.
 
     Raises:
-        ConfigError: a model, translator, task, system, study or variant has a wrong name; a licence is not allowed; or
+        ConfigError: a model, translator, task, system or variant has a wrong name; a licence is not allowed; or
             a file that the config names is missing.
     """
     if "results/report.html" in arguments and not config.reported:
@@ -100,8 +100,6 @@ def _check_model(config: Config, name: str, file: str) -> None:
         for needed_file in config.task(name, task, DOWNLOADS).files():
             if not needed_file.is_file() and not str(needed_file).startswith(_MADE):
                 raise _absent(str(needed_file), f"{place}.evaluate.tasks.{task} needs")
-    if match := re.match(r"(?:samples/)?(tenths|by_corpus)[./]", file):
-        config.studied(name, match[1])
     if match := re.match(r"variants/([^/]+)/", file):
         config.variant(name, match[1])
 

@@ -116,7 +116,7 @@ class Trained(EntryKind, TrainedKind):
         check_stats(settings["stats"], languages, f"{where}.stats")
         settings["development"] = chosen_on(settings["development"], languages, where)
         parts = config.parts(name, entry, settings, written["filters"], recipe)
-        check_ranking(parts, f"{where}.corpora", {part.label: part.rank["by"] for part in parts}, "rank.by")
+        check_ranking(parts, f"{where}.corpora")
         check_distinct(parts, f"{where}.corpora")
         of_recipe = "encoder" not in written["teacher"]
         if of_recipe and not self.recipe_teaches:

@@ -1,4 +1,4 @@
-"""Tables of several systems: of compare.json, a combination's parts, quantized.json and variants.json.
+"""Tables of several systems: of several models, compare.json, a combination's parts, quantized.json, variants.json.
 
 Below a system's figures stand its differences to the model.
 """
@@ -13,7 +13,7 @@ from psp.models.scores import compared_metrics, main_metrics
 from psp.report.layout import Cell, Number, Table
 from psp.report.reported import ReportedScores
 from psp.text.languages import name_of_set
-from psp.text.published_sets import is_published, own_name, same_domain
+from psp.text.published_sets import is_published, own_name, same_domain, sets
 
 #: Score -> column heading, and number format.
 COLUMNS = {
@@ -159,6 +159,42 @@ def compared(
         notes.append("Nothing is quoted: no figure of these is over a whole published set that others were scored on.")
     head = ["system", *(head for _, head, _ in shown)]
     return Table(head, rows, range(1, len(head)), notes)
+
+
+def models(evaluations: Mapping[str, Mapping[str, Any]]) -> Table:
+    """eval.json of several models, by their names, as one table: a row for each."""
+    shown = shared_columns(evaluations)
+    rows: list[list[Cell]] = []
+    for name, body in evaluations.items():
+        train, figures = body.get("train", {}), compared_metrics(body)
+        chosen = train.get("final", train.get("best")) or {}
+        cells = (Number(figures.get(key) if name in group else None, written="{:.2f}") for key, _, group in shown)
+        rows.append([name, train.get("store_pairs"), Number(chosen.get("score"), written="{:.2f}"), *cells])
+    head = ["model", "pairs", "dev score", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(1, len(head)), ["Correlations x 100, errors in %."])
+
+
+def shared_columns(evaluations: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, list[str]]]:
+    """Score, heading, and the models that have it on the same sentences: a column for each such group."""
+    keys = dict.fromkeys(key for body in evaluations.values() for key in compared_metrics(body))
+    shown = []
+    for key, *_ in columns(list(keys), leave_out=("stsb/dev",), means=True):
+        groups: list[list[str]] = []
+        for label, body in evaluations.items():
+            if key in compared_metrics(body) and not any(label in group for group in groups):
+                groups.append(having(evaluations, key, label))
+        for group in groups:
+            body = evaluations[group[0]]
+            [(_, head, _)] = [one for one in columns(list(keys), means=True, body=body) if one[0] == key]
+            among = len(groups) > 1 and not is_published(body, key)
+            shown.append((key, f"{head} ({', '.join(group)})" if among else head, group))
+    return shown
+
+
+def having(evaluations: Mapping[str, Mapping[str, Any]], figure: str, label: str) -> list[str]:
+    """The models that have a figure on the sentences that one of them has it on."""
+    held = sets(evaluations[label], figure)
+    return [one for one, body in evaluations.items() if one == label or (held and sets(body, figure) == held)]
 
 
 def parts(evaluation: Mapping[str, Any]) -> Table:

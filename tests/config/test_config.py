@@ -65,7 +65,14 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     encoders = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/encoders.yaml"])
     assert encoders.model("en-both").combined == (("en", 1.0), ("en-trigrams", 0.5))
     assert encoders.model("en-blstm")["train"]["init_from"] == "results/en-words/model"
-    assert encoders.model("paranmt-sum").joint["join"] == "add" and encoders.model("en-joint")["train"]["epochs"] == 3
+    assert encoders.model("en-joint")["train"]["epochs"] == 3
+    paranmt = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/paranmt.yaml"])
+    assert paranmt.model("paranmt-sum").joint["join"] == "add"
+    decile, twenty = paranmt.model("overlap-3"), paranmt.model("score-9-10")
+    assert [(part.cap, part.rank["by"]) for model in (decile, twenty) for part in model.parts] == [
+        (10_000, "overlap"), (10_000, "score"),
+    ]  # fmt: skip
+    assert list(decile.variants) == ["paranmt"] and decile["train"]["epochs"] == 1
     text = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/text.yaml"])
     assert [text.model(name)["teacher"]["sentences"] for name in ("en-text", "en-text-all")] == [57344, None]
     taught = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/taught.yaml"])
@@ -82,7 +89,7 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
         assert kinds == ["mlp_classification", "relatedness", "similarity"]
     both = polish.model("pl-both").parts
     assert [part.through for part in both if part.through] == ["en"] and len(both) == 11
-    pools = encoders.model("paranmt-trigrams").variants
+    pools = paranmt.model("paranmt-trigrams").variants
     assert [variant.train["megabatch"] for variant in pools.values()] == [40, 1, 20]
     demo = Config.load([base, ROOT / "config/demo.yaml"])
     # Nothing of the demo comes from the network.

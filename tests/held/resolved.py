@@ -24,6 +24,7 @@ LAYERS = {
     "choosing": "sample",
     "encoders": "sample",
     "mined": "sample",
+    "paranmt": "sample",
     "polish": "sample mined",
     "dadas": "sample mined polish",
     "recipes": "sample",
@@ -46,6 +47,8 @@ GONE: dict[str, Any] = {
     **{f"{block}.{key}": value for block in ("train", "transformer") for key, value in (("processes", 1), ("gpus", 0))},
     "train.nodes": 1,
     "transformer.nodes": 1,
+    **{f"deciles.{key}": Removed("studies") for key in ("by", "encoders", "pairs", "epochs", "seeds")},
+    **{f"by_corpus.{key}": Removed("studies") for key in ("corpora", "encoders", "pairs", "epochs", "seeds")},
 }
 #: In place of a key that a model has not.
 ABSENT = "(absent)"

@@ -46,13 +46,6 @@ MAY_REACH = {
     "train": TRAIN,
     "train_transformer": TRAIN | {"training.transformer"},
     "tune": PAIRS | OBJECTIVES,
-    "sample": TRAIN | FILTER,
-    "deciles_pairs": FILTER | {"evaluation"},
-    "deciles_all": FILTER | {"evaluation"},
-    "deciles": TRAIN | FILTER,
-    "deciles_picture": STREAM | {"report"},
-    "by_corpus_pairs": FILTER | {"evaluation"},
-    "by_corpus": TRAIN | FILTER,
     "evaluate_combined": EVALUATE | PAIRS,  # of a task's overlap with the training pairs
     "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
     "task": (EVALUATE - {"config"}) | PAIRS | {"inference", "inference.search"},  # mining is a task
