@@ -62,7 +62,7 @@ rule evaluate:
         ],
         made=lambda wildcards: [part.kind for part in made_parts(wildcards)],
         code=fingerprint(
-            "psp.evaluation.evaluate", "psp.config.jobs", "psp.training.tune"
+            "psp.evaluation.evaluate", "psp.config.jobs", "psp.training.grid"
         ),
     message:
         "Evaluating {wildcards.model}"

@@ -1,4 +1,5 @@
-# Train variants of a model, with several seeds each, on the same store, to compare recipes.
+# Train variants of a model, with several seeds each, on the same store, to compare recipes; and the points of its grid,
+# which are scored on development data alone.
 def variants(wildcards):
     """Return the training folder of each variant and seed; the model's own settings and seed are the model itself."""
     base = model(wildcards)
@@ -12,6 +13,7 @@ def variants(wildcards):
             for seed in variant.seeds
         }
         for variant in base.variants.values()
+        if variant.point is None
     }
 
 
@@ -39,7 +41,7 @@ use rule evaluate as evaluate_variant with:
         code=fingerprint(
             "psp.evaluation.evaluate",
             "psp.config.jobs",
-            "psp.training.tune",
+            "psp.training.grid",
             *OF_EVERY_MODEL,
         ),
     message:
@@ -50,6 +52,7 @@ rule variants:
     input:
         evaluations=of_variants("eval.json", "eval.safetensors"),
         systems=of_systems("eval.json", "eval.safetensors"),
+        points=lambda wildcards: list(trained_points(wildcards).values()),
     output:
         "results/{model}/variants.json",
     log:
@@ -63,7 +66,8 @@ rule variants:
     params:
         variants=variants,
         systems=beside,
-        code=fingerprint("psp.evaluation.variants"),
+        searched=searched,
+        code=fingerprint("psp.evaluation.variants", "psp.training.grid"),
     message:
         "Comparing the variants of {wildcards.model}"
     script:

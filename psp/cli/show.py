@@ -121,7 +121,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     if tasks:
         tables.append(task_table.table(tasks, reports.get("compare")).write(options.format))
     if "variants" in reports:
-        tables.append(comparison.variants(reports["variants"]).write(options.format))
+        tables += [table.write(options.format) for table in comparison.variants(reports["variants"])]
     if "quantized" in reports:
         tables.append(comparison.quantized(reports["quantized"]).write(options.format))
     if "translator" in reports:

@@ -22,12 +22,11 @@ from psp.config.model import EntryKind, ModelEntry
 from psp.config.model_kinds import of_entry
 from psp.config.overlay import merge
 from psp.config.schema import check
-from psp.config.trained_entries import check_chosen, chosen_on, tuning_of, with_paths
+from psp.config.trained_entries import chosen_on, with_paths
 from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
 from psp.evaluation import judged, systems, tasks
-from psp.training.tune import Tuning
 
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translations", "translators"})
@@ -209,16 +208,6 @@ class Config(Downloads):
                 f"there are {', '.join(known) or 'none'}"
             )
         return known[system]
-
-    def tuning(self, name: str) -> Tuning:
-        """The search for a model's training settings.
-
-        Raises:
-            ConfigError: as :meth:`cleared`; the model has no development data; or two points are the same.
-        """
-        model = self.cleared(name)
-        check_chosen(model, "tuning")
-        return tuning_of(model)
 
     def cleared_translator(self, name: str) -> TranslatorEntry:
         """Resolve a translator before training, and check its corpora's licences.

@@ -26,8 +26,8 @@ from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
 from psp.text.languages import CODE
+from psp.training import grid
 from psp.training import settings as training
-from psp.training import tune
 from psp.training.teaching import settings as teaching
 from psp.training.transformer import settings as transformer
 from psp.training.translator import settings as translator
@@ -263,7 +263,6 @@ def sections() -> dict[str, Section | Setting]:
         "transformer": transformer.SECTION,
         "translator": translator.SECTION,
         "teacher": teaching.SECTION,
-        "tune": tune.SECTION,
         "inspect": blocks.INSPECT,
         "stats": stats.SECTION,
         "lexicon": lexicon.SECTION,
@@ -291,7 +290,7 @@ def variant() -> Section:
                 options=RECIPES, help="use this recipe's values for all such keys instead of the model's own"
             ),
             "seeds": _ref("seeds", description="seeds of this variant, which override the model's"),
-            **tune.tunable(),
+            **grid.tunable(),
             "transformer": Section(
                 "of a transformer: settings that differ from the model's own block `transformer`",
                 transformer.TUNABLE,
@@ -337,12 +336,16 @@ def model() -> Section:
             "recipe": {"$ref": "#/properties/recipe"},
             "seed": {"$ref": "#/properties/seed"},
             "seeds": _ref("seeds", default=DEFAULT_SEEDS),
-            "variants": table(
-                {},
-                values={**variant().node, "type": ["object", "null"], "minProperties": 1},
-                help="other training settings for the same pairs, by name, compared in results/<model>/variants.json; "
-                "the model's own settings always come first, under the name of its recipe",
-            ),
+            "variants": {
+                **table(
+                    {},
+                    values={**variant().node, "type": ["object", "null"], "minProperties": 1},
+                    help="other training settings for the same pairs, by name, compared in "
+                    "results/<model>/variants.json; the model's own settings always come first, under the name of its "
+                    "recipe; and a grid of settings",
+                ).node,
+                "properties": {"grid": {**grid.section().node, "type": ["object", "null"], "minProperties": 1}},
+            },
             **{block: _ref(block) for block in BLOCKS},
         },
     )

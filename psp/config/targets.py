@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from psp.config.config import RESERVED, Config
-from psp.config.counts import most_pairs
 from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
-from psp.config.trained_entries import tuning_of
 from psp.config.translator_entries import FOLDER
 from psp.core.errors import ConfigError
 from psp.evaluation import judged
@@ -24,8 +22,6 @@ from psp.evaluation.testsets import SEMEVAL
 from psp.models.registry import missing_encoder
 from psp.pairs.filters import custom
 
-#: With more pairs than this, mega-batches reach the sizes of any grid, and comparing its points takes seconds.
-FEW_PAIRS = 1_000_000
 #: The folder of results, whose files the workflow makes.
 _MADE = "results/"
 
@@ -77,14 +73,6 @@ def _check_model(config: Config, name: str, file: str) -> None:
     for part in (*model.parts, *model.files):
         custom.fingerprint(part.filters["custom"])  # rejects a missing module
     place = f"models.{name}"
-    if of.block == "train" and (model["train"]["tune"] or file.startswith("tune")):
-        pairs = most_pairs(config.corpora, model.parts)
-        if pairs is not None and pairs < FEW_PAIRS:
-            tuning_of(model, pairs)  # rejects a grid whose mega-batches these pairs cannot fill
-    if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
-        tuning = config.tuning(name)
-        if match[1]:
-            tuning.settings({}, match[1])
     if file.startswith("lexicon."):
         config.of_lexicon(name)
     if file.startswith("inspect.") and (missing := missing_encoder(model["inspect"]["encoder"])):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from psp.config.model import ModelEntry, ModelKind
@@ -77,7 +77,7 @@ class FromStore(TrainedKind):
         if model.contextual is not None:
             train["encoder"] = model.contextual
         return {
-            # What a search decides comes from tune.json; the config's values are not used.
+            # What the grid decides comes from its best point; the config's values are not used.
             "train": {key: value for key, value in train.items() if key not in model.tuned},
             "development": model["development"],
             "languages": model.languages,
@@ -94,8 +94,7 @@ class FromStore(TrainedKind):
         return {**super().beside(model), **own}
 
     def code(self, model: ModelEntry) -> tuple[str, ...]:
-        objectives: Mapping[str, Any] = model["tune"]["grid"] if model["train"]["tune"] else {}
-        names = {model["train"]["objective"], *objectives.get("objective", ())}
+        names = {model["train"]["objective"], *(train["objective"] for train in model.points.values() if model.tuned)}
         return (*super().code(model), *sorted(find(name).__module__ for name in names))
 
     def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
@@ -113,5 +112,5 @@ def train_mb(vocab_size: int, dim: int) -> float:
 
 
 def largest(model: ModelEntry, key: str) -> Any:
-    """The value of a numeric key of the block ``train``; the largest that a search may choose."""
-    return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]
+    """The value of a numeric key of the block ``train``; the largest that the grid may choose."""
+    return max(train[key] for train in model.points.values()) if key in model.tuned else model["train"][key]

@@ -237,8 +237,12 @@ def quantized(result: Mapping[str, Any]) -> Table:
     return Table(head, rows, range(1, len(head)), [note])
 
 
-def variants(result: Mapping[str, Any]) -> Table:
-    """variants.json as a table."""
+def variants(result: Mapping[str, Any]) -> list[Table]:
+    """variants.json as tables: of the variants, and of the points of the grid if there is one."""
+    return [_variants(result), *([_grid(result["grid"])] if result["grid"] else [])]
+
+
+def _variants(result: Mapping[str, Any]) -> Table:
     trained, systems = result["variants"], result["systems"]
     there = [name for one in trained for name in one["figures"]]
     shown = list(columns(list(dict.fromkeys(there)), leave_out=["semeval2017/", "stsb/test/spearman"]))
@@ -261,6 +265,18 @@ def variants(result: Mapping[str, Any]) -> Table:
         lost(system, one["differences"])
     head = ["variant", "seeds", *(head for _, head, _ in shown)]
     return Table(head, rows, range(2, len(head)), list(_notes(result)))
+
+
+def _grid(found: Mapping[str, Any]) -> Table:
+    """The points of a grid, the best first."""
+    points, best = found["points"], found["best"]
+    keys = list(points[0]["settings"])
+    rows: list[list[Cell]] = [
+        [*(str(point["settings"][key]) for key in keys), Number(point["score"], written="{:.2f}"), point["epoch"]]
+        for point in sorted(points, key=lambda point: (point["name"] != best, -point["score"]))
+    ]
+    note = f"The grid: validation scores, one training a point; the best is {best}."
+    return Table([*keys, "dev score", "epoch"], rows, range(len(keys) + 2), [note])
 
 
 def _notes(result: Mapping[str, Any]) -> Iterator[str]:

@@ -47,6 +47,9 @@ GONE: dict[str, Any] = {
     **{f"{block}.{key}": value for block in ("train", "transformer") for key, value in (("processes", 1), ("gpus", 0))},
     "train.nodes": 1,
     "transformer.nodes": 1,
+    "train.tune": False,
+    **{f"tune.{key}": Removed("tune") for key in ("epochs", "anneal", "grid.token_dropout", "grid.scale")},
+    **{f"tune.grid.{key}": Removed("tune") for key in ("dropout", "megabatch")},
     **{f"deciles.{key}": Removed("studies") for key in ("by", "encoders", "pairs", "epochs", "seeds")},
     **{f"by_corpus.{key}": Removed("studies") for key in ("corpora", "encoders", "pairs", "epochs", "seeds")},
 }

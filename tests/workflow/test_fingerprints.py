@@ -45,9 +45,8 @@ MAY_REACH = {
     "combine": MODEL,
     "train": TRAIN,
     "train_transformer": TRAIN | {"training.transformer"},
-    "tune": PAIRS | OBJECTIVES,
     "evaluate_combined": EVALUATE | PAIRS,  # of a task's overlap with the training pairs
-    "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a search chose is among the differences
+    "evaluate": EVALUATE | PAIRS | OBJECTIVES,  # what a grid decides is among the differences
     "task": (EVALUATE - {"config"}) | PAIRS | {"inference", "inference.search"},  # mining is a task
     "system": EVALUATE | PAIRS,
     "compare": EVALUATE,
@@ -58,7 +57,7 @@ MAY_REACH = {
     "translator": PAIRS
     | {"training", "training.objectives", "training.saving", "training.translator"}
     | {"inference", "inference.translation", "models"},  # its scores
-    "variants": EVALUATE | {"evaluation.speed"},
+    "variants": EVALUATE | PAIRS | OBJECTIVES | {"evaluation.speed"},
     "variant_curves": STREAM | {"report"},
     "curve": STREAM | {"report"},
     "data": PAIRS | {"corpora", "report"},
