@@ -51,7 +51,7 @@ rule backtranslate:
         seed=attribute("seed"),
         # Not compared: the translations are the same.
         threads=lambda wildcards, input: part_of(wildcards).translation["threads"],
-        code=fingerprint("psp.inference.translation.backtranslate"),
+        version=VERSION["backtranslate"],
     message:
         "Translating {wildcards.part} for {wildcards.model}"
     script:

@@ -20,7 +20,7 @@ rule card:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        code=fingerprint("psp.models.card"),
+        version=VERSION["card"],
     message:
         "Writing the model card of {wildcards.model}"
     script:

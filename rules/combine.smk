@@ -24,7 +24,7 @@ for _name in JOINED:
         params:
             parts=[part for part, _ in CONFIG.model(_name).combined],
             weights=[weight for _, weight in CONFIG.model(_name).combined],
-            code=fingerprint("psp.models.combined"),
+            version=VERSION["combine"],
         message:
             f"Joining the models of {_name}"
         script:

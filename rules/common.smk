@@ -4,7 +4,6 @@ import atexit
 import os
 import re
 import sys
-from dataclasses import replace
 from importlib import resources
 from pathlib import Path
 
@@ -18,7 +17,7 @@ from psp.config.translator_entries import FOLDER
 from psp.core import failures, run
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
-from psp.core.fingerprint import fingerprint
+from psp.core.versions import VERSION
 from psp.core.settings import tracked
 from psp.evaluation import evaluate, judged, systems, tasks
 from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
@@ -157,8 +156,7 @@ def setting(*keys):
     return get
 
 
-#: The modules of the standard tasks, and these tasks' names.
-OF_EVERY_MODEL = sorted({kind.__module__ for kind in tasks.of_every_model()})
+#: The standard tasks' names.
 DEFAULT_TASKS = [kind.kind for kind in tasks.of_every_model()]
 
 

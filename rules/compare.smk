@@ -51,7 +51,7 @@ rule compare:
     params:
         systems=compared,
         tasks=setting("compare", "tasks"),
-        code=fingerprint("psp.evaluation.compare"),
+        version=VERSION["compare"],
     message:
         "Comparing {wildcards.model} with other systems"
     script:

@@ -14,7 +14,7 @@ rule curve:
         mem_mb=mem_mb(500),
         runtime=runtime(10),
     params:
-        code=fingerprint("psp.report.curve"),
+        version=VERSION["curve"],
     message:
         "Drawing the learning curves of {wildcards.model}"
     script:

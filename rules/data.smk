@@ -44,7 +44,7 @@ rule data:
         languages=attribute("languages"),
         recipe=attribute("recipe"),
         warn_pairs=setting("mix", "warn_pairs"),
-        code=fingerprint("psp.report.data"),
+        version=VERSION["data"],
     message:
         "Reporting the training data of {wildcards.model}"
     script:

@@ -26,7 +26,7 @@ rule dedupe:
         cap=lambda wildcards: part_of(wildcards).cap,
         shards=setting("mix", "buckets"),
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.dedupe"),
+        version=VERSION["dedupe"],
     message:
         "Removing duplicates of {wildcards.part} for {wildcards.model}"
     script:

@@ -32,7 +32,7 @@ rule development_pairs:
     params:
         sets=kept_clear_of,
         entry={},
-        code=fingerprint("psp.evaluation.development_pairs"),
+        version=VERSION["development_pairs"],
     message:
         "Keeping {wildcards.model}'s development set clear of its test sets"
     script:

@@ -61,9 +61,7 @@ rule evaluate:
             if name not in CONFIG.pins
         ],
         made=lambda wildcards: [part.kind for part in made_parts(wildcards)],
-        code=fingerprint(
-            "psp.evaluation.evaluate", "psp.config.jobs", "psp.training.grid"
-        ),
+        version=VERSION["evaluate"],
     message:
         "Evaluating {wildcards.model}"
     script:
@@ -96,7 +94,7 @@ rule evaluate_combined:
         tasks=tasks_of,
         skipped=not_scored,
         seed=attribute("seed"),
-        code=fingerprint("psp.evaluation.combined", "psp.config.jobs"),
+        version=VERSION["evaluate_combined"],
     message:
         "Evaluating {wildcards.model}, a combination"
     script:

@@ -15,10 +15,7 @@ rule examples:
         runtime=runtime(30),
     params:
         **OF_TESTS,
-        code=fingerprint(
-            "psp.evaluation.examples",
-            "psp.config.jobs",
-        ),
+        version=VERSION["examples"],
     message:
         "Collecting what {wildcards.model} gets right and wrong"
     script:

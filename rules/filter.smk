@@ -86,12 +86,7 @@ rule filter:
         prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
         normalisation=attribute("normalisation"),
         seed=attribute("seed"),
-        code=fingerprint(
-            "psp.corpora",
-            "psp.pairs.filters.*",
-            "psp.text.segment",
-            "psp.evaluation.testsets",
-        ),
+        version=VERSION["filter"],
         # Depends on `input`, so it is not compared: it only controls warnings.
         warn_share=lambda wildcards, input: part_of(wildcards).filters["warn_share"],
     message:

@@ -57,14 +57,7 @@ rule inspect:
         warn_pairs=setting("mix", "warn_pairs"),
         seed=attribute("seed"),
         templates=lambda wildcards: templates(wildcards),
-        code=fingerprint(
-            "psp.pairs.inspect.run",
-            "psp.report.inspect",
-            "psp.corpora",
-            "psp.pairs.filters.*",
-            "psp.text.segment",
-            "psp.evaluation.scored",
-        ),
+        version=VERSION["inspect"],
     message:
         "Inspecting the corpora of {wildcards.model}"
     script:

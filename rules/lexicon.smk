@@ -47,7 +47,7 @@ rule lexicon:
         tasks=word_sets,
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
-        code=fingerprint("psp.evaluation.lexicon"),
+        version=VERSION["lexicon"],
     message:
         "Making a lexicon of the pairs of {wildcards.model}"
     script:

@@ -29,7 +29,7 @@ rule mix:
         heldout=setting("development", "heldout"),
         shards=setting("mix", "buckets"),
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.mix"),
+        version=VERSION["mix"],
     message:
         "Mixing the corpora of {wildcards.model}"
     script:

@@ -12,14 +12,13 @@ rule neardup:
         "results/{model}/benchmarks/neardup.tsv"
     threads: 1
     resources:
-        mem_mb=mem_mb(1500),
+        mem_mb=mem_mb(lambda wildcards, input: 500 + 2 * input.size_mb),
         runtime=runtime(60, rates.NEARDUP_RATE),
     params:
         labels=lambda wildcards: [part.label for part in model(wildcards).parts],
         threshold=setting("mix", "near_duplicates", "threshold"),
-        shards=setting("mix", "buckets"),
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.neardup"),
+        version=VERSION["neardup"],
     message:
         "Removing near-duplicates for {wildcards.model}"
     script:

@@ -18,7 +18,7 @@ rule phrasebook:
         runtime=runtime(10),
     params:
         settings=CONFIG.phrasebook,
-        code=fingerprint("phrasebook.*"),
+        version=VERSION["phrasebook"],
     message:
         "Generating {params.settings[pairs]} phrasebook pairs"
     script:

@@ -16,7 +16,7 @@ rule piece_vectors:
         runtime=runtime(120),
     params:
         encoder=setting("train", "init_encoder"),
-        code=fingerprint("psp.training.piece_vectors"),
+        version=VERSION["piece_vectors"],
         threads=lambda wildcards, input: model(wildcards)["train"]["threads"],
     message:
         "Embedding the pieces of {wildcards.model} by the encoder that it starts from"

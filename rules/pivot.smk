@@ -47,7 +47,7 @@ rule pivot:
         settings=lambda wildcards: dict(part_of(wildcards).pivot),
         shards=setting("mix", "buckets"),
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.pivot"),
+        version=VERSION["pivot"],
     message:
         "Mining {wildcards.part} for {wildcards.model}"
     script:

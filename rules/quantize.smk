@@ -16,11 +16,7 @@ rule quantize:
     params:
         **OF_TESTS,
         tables=setting("quantize"),
-        code=fingerprint(
-            "psp.evaluation.quantize",
-            *OF_EVERY_MODEL,
-            "psp.config.jobs",
-        ),
+        version=VERSION["quantize"],
     message:
         "Evaluating quantized versions of {wildcards.model}"
     script:

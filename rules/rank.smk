@@ -33,7 +33,7 @@ rule rank:
             for part in model(wildcards).parts
             if not part.sources
         ],
-        code=fingerprint("psp.pairs.rank"),
+        version=VERSION["rank"],
     message:
         "Ranking {wildcards.part} for {wildcards.model}"
     script:

@@ -32,7 +32,7 @@ rule release:
         repo=setting("release", "repo"),
         form=None,
         edited=edited_card,
-        code=fingerprint("psp.report.release"),
+        version=VERSION["release"],
     message:
         "Writing the release of {wildcards.model}"
     script:
@@ -78,7 +78,7 @@ rule release_zip:
         runtime=runtime(30),
     params:
         name=lambda wildcards: f"{wildcards.model}{wildcards.form}",
-        code=fingerprint("psp.report.release"),
+        version=VERSION["release_zip"],
     message:
         "Packing the release of {wildcards.model}{wildcards.form}"
     script:

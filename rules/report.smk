@@ -48,7 +48,7 @@ rule report:
     params:
         config=lambda wildcards: as_yaml(CONFIG, wildcards.model),
         templates=templates,
-        code=fingerprint("psp.report.report"),
+        version=VERSION["report"],
     message:
         "Writing the page of {wildcards.model}"
     script:
@@ -71,7 +71,7 @@ rule report_several:
     params:
         models=CONFIG.reported,
         templates=templates,
-        code=fingerprint("psp.report.several"),
+        version=VERSION["report_several"],
     message:
         "Writing the page of several models"
     script:

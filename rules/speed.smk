@@ -22,11 +22,7 @@ rule speed:
         runtime=runtime(60),
     params:
         settings=setting("speed"),
-        code=fingerprint(
-            "psp.evaluation.speed.measure",
-            "psp.report.speed_chart",
-            "psp.evaluation.speed.worker",
-        ),
+        version=VERSION["speed"],
     message:
         "Measuring the speed of {wildcards.model} and other systems"
     script:

@@ -27,11 +27,7 @@ rule stats:
         ],
         settings=setting("stats"),
         seed=attribute("seed"),
-        code=fingerprint(
-            "psp.pairs.stats.run",
-            "psp.pairs.stats.annotation_form",
-            "psp.report.stats",
-        ),
+        version=VERSION["stats"],
     message:
         "Measuring the corpora of {wildcards.model}"
     script:

@@ -20,7 +20,7 @@ rule store:
             list(part.languages) for part in model(wildcards).parts
         ],
         max_pieces=setting("store", "max_pieces"),
-        code=fingerprint("psp.pairs.store"),
+        version=VERSION["store"],
     message:
         "Encoding the pairs of {wildcards.model}"
     script:

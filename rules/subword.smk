@@ -27,7 +27,7 @@ rule subword:
             list(part.languages) for part in model(wildcards).parts
         ],
         seed=attribute("seed"),
-        code=fingerprint("psp.pairs.subword"),
+        version=VERSION["subword"],
     message:
         "Training sentencepiece for {wildcards.model}"
     script:

@@ -17,7 +17,7 @@ rule summary:
         mem_mb=mem_mb(1000),
         runtime=runtime(10),
     params:
-        code=fingerprint("psp.models.summary"),
+        version=VERSION["summary"],
     message:
         "Collecting the scores of all models"
     script:

@@ -34,13 +34,7 @@ rule system:
     params:
         **OF_TESTS,
         encoder=encoder_of,
-        code=fingerprint(
-            "psp.evaluation.system",
-            "psp.evaluation.evaluate",
-            *OF_EVERY_MODEL,
-            "psp.config.jobs",
-            "psp.models.word_vectors",
-        ),
+        version=VERSION["system"],
     message:
         "Scoring {wildcards.system} for comparison with {wildcards.model}"
     script:
@@ -61,11 +55,6 @@ use rule added_task as system_task with:
         "results/{model}/benchmarks/systems/{system}/{task}.tsv"
     params:
         encoder=encoder_of,
-        code=lambda wildcards: fingerprint(
-            "psp.evaluation.task",
-            "psp.evaluation.system",
-            "psp.models.word_vectors",
-            type(task(wildcards)).__module__,
-        ),
+        version=VERSION["task"],
     message:
         "Scoring {wildcards.system} on {wildcards.task} for comparison with {wildcards.model}"

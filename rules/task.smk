@@ -33,10 +33,7 @@ rule task:
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
         # Only the module of its kind.
-        code=lambda wildcards: fingerprint(
-            "psp.evaluation.task",
-            type(task(wildcards)).__module__,
-        ),
+        version=VERSION["task"],
     message:
         "Scoring {wildcards.model} on {wildcards.task}"
     script:

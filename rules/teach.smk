@@ -23,7 +23,7 @@ rule teach:
         corpora=lambda wildcards: [
             [list(part.languages), part.is_text] for part in model(wildcards).parts
         ],
-        code=fingerprint("psp.training.teaching.teach"),
+        version=VERSION["teach"],
         # Not the rule's threads, which Snakemake limits to --cores: their number can change the last bits.
         threads=lambda wildcards, input: model(wildcards)["train"]["threads"],
     message:

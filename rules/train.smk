@@ -28,7 +28,7 @@ def to_train(wildcards):
 
 
 def parameters(entry):
-    """Return what a training run of a model depends on, besides files, seed and code."""
+    """Return what a training run of a model depends on, besides files, seed and version."""
     return entry.of.parameters(entry)
 
 
@@ -55,12 +55,6 @@ def of_best(values):
 def seed_of(wildcards):
     """Return the seed of a training run: the model's, or that of a variant."""
     return int(wildcards.get("seed", model(wildcards).seed))
-
-
-def training_code(wildcards):
-    """Return the fingerprint of the code that trains a model."""
-    entry = model(wildcards)
-    return fingerprint(*entry.of.code(entry))
 
 
 # Models of one rule have the same files, so that each file is an output and is remade if missing.
@@ -104,7 +98,9 @@ for _rule, (_files, _names) in TRAINED_BY.items():
                 ),
                 # In a mapping, since Snakemake calls callables.
                 kind=lambda wildcards, input: {"of": model(wildcards).of},
-                code=training_code,
+                version=VERSION[
+                    "train_transformer" if "transformer" in _rule else "train"
+                ],
             message:
                 f"Training {{wildcards.model}}{' as {wildcards.variant}, seed {wildcards.seed}' if _suffix else ''}"
             script:

@@ -39,7 +39,7 @@ rule translator_heldout:
         corpora=lambda wildcards: [part.corpus for part in model(wildcards).parts],
         sets=of_translator("heldout"),
         development=of_translator("development"),
-        code=fingerprint("psp.pairs.translator_heldout"),
+        version=VERSION["translator_heldout"],
     message:
         "Holding pairs out of {wildcards.model}"
     script:
@@ -97,7 +97,7 @@ rule translator:
         },
         # Not the rule's threads, which Snakemake limits to --cores.
         threads=lambda wildcards, input: of_translator("threads")(wildcards),
-        code=fingerprint("psp.training.translator"),
+        version=VERSION["translator"],
     message:
         "Training {wildcards.model}"
     script:

@@ -38,12 +38,7 @@ use rule evaluate as evaluate_variant with:
     benchmark:
         "results/{model}/benchmarks/variants/{variant}/{seed}.evaluate.tsv"
     params:
-        code=fingerprint(
-            "psp.evaluation.evaluate",
-            "psp.config.jobs",
-            "psp.training.grid",
-            *OF_EVERY_MODEL,
-        ),
+        version=VERSION["evaluate"],
     message:
         "Evaluating {wildcards.model} as {wildcards.variant}, seed {wildcards.seed}"
 
@@ -67,7 +62,7 @@ rule variants:
         variants=variants,
         systems=beside,
         searched=searched,
-        code=fingerprint("psp.evaluation.variants", "psp.training.grid"),
+        version=VERSION["variants"],
     message:
         "Comparing the variants of {wildcards.model}"
     script:
@@ -92,7 +87,7 @@ rule variant_curves:
         runtime=runtime(10),
     params:
         variants=variants,
-        code=fingerprint("psp.report.curve"),
+        version=VERSION["variant_curves"],
     message:
         "Drawing the learning curves of {wildcards.model}'s variants"
     script:

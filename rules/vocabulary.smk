@@ -18,7 +18,7 @@ rule vocabulary:
     params:
         kind=attribute("tokens"),
         settings=setting("vocabulary"),
-        code=fingerprint("psp.pairs.vocabulary"),
+        version=VERSION["vocabulary"],
     message:
         "Collecting the vocabulary of {wildcards.model}"
     script:

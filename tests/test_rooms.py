@@ -31,12 +31,11 @@ MAY_IMPORT = {
     "cli": FIFTH | {"config"},
     # The face, and the name that exported models have for their module.
     "": {"core", "models", "inference"},
-    "exports": {"models"},
     # A model in another library's form, imported by its users alone.
     "langchain": {"models"},
 }
 #: What others import, apart from the layers.
-FACES = {"", "exports", "langchain"}
+FACES = {"", "langchain"}
 
 
 def modules():

@@ -14,5 +14,4 @@ with job(snakemake) as snakemake:
         labels=snakemake.params.labels,
         threshold=snakemake.params.threshold,
         seed=snakemake.params.seed,
-        shards=snakemake.params.shards,
     )

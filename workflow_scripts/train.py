@@ -16,7 +16,7 @@ with job(snakemake) as snakemake:
         settings,
         params.job,
         seed=params.seed,
-        code=params.code,
+        version=params.version,
         out_dir=Path(snakemake.output[0]).parent,
         train_dir=Path(snakemake.output.report).parent,
     ).run()

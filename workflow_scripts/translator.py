@@ -20,5 +20,5 @@ with job(snakemake) as snakemake:
         corpora=params.corpora,
         threads=params.threads,
         seed=params.seed,
-        identity={"code": params.code},
+        identity={"version": params.version},
     )

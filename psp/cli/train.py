@@ -97,7 +97,7 @@ def run(options: argparse.Namespace) -> None:
         check_unfinished(out, train_dir)
 
     from psp.core.files import read_json
-    from psp.core.fingerprint import fingerprint
+    from psp.core.versions import VERSION
     from psp.evaluation.development import Development
     from psp.models import card, card_file
     from psp.models.files import CONFIG
@@ -125,7 +125,7 @@ def run(options: argparse.Namespace) -> None:
         checkpoints=checkpoints,
         encoder=encoder,
         # Do not resume with other code: the result would belong to neither.
-        identity={"code": fingerprint("psp.training.loop", "psp.evaluation.development")},
+        identity={"version": VERSION["train"]},
         replace=options.force,
     ).run()
     card_file.write(out, card.card(read_json(out / CONFIG)))

@@ -48,7 +48,7 @@ def run(options: argparse.Namespace) -> None:
             raise DataError("no such file", file)
 
     from psp.config.corpus_entries import file_name
-    from psp.core.fingerprint import fingerprint
+    from psp.core.versions import VERSION
     from psp.pairs.mix import mix
     from psp.pairs.subword import train_subword
     from psp.pairs.translator_heldout import hold_out
@@ -105,7 +105,7 @@ def run(options: argparse.Namespace) -> None:
         corpora=corpora,
         threads=options.threads,
         seed=options.seed,
-        identity={"code": fingerprint("psp.training.translator")},
+        identity={"version": VERSION["translator"]},
     )
     for file in (pairs, heldout):
         file.unlink()

@@ -14,7 +14,7 @@ from psp.corpora import download
 from psp.evaluation.judged import SETS, WEIGHTS
 from psp.models.registry import KINDS
 from psp.models.table import DTYPES
-from psp.pairs.data_limits import WARN_PAIRS
+from psp.pairs.data_warnings import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
 from psp.text.tokenizer_kinds import TOKENIZERS, kinds, named, those
 from psp.training.encoders.kinds import with_settings
@@ -193,7 +193,7 @@ MIX = Section(
         "near_duplicates": Section(
             "pairs that resemble an earlier one in the mixed order; the paper keeps them",
             {
-                "enabled": boolean(False, help="drop them; costs 30 us and 300 bytes of disk per pair"),
+                "enabled": boolean(False, help="drop them; costs 30 us and 128 bytes of disk per pair"),
                 "threshold": number(
                     0.8,
                     at_least=0.3,

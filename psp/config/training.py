@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from psp.config.model import ModelEntry, ModelKind
 from psp.core.settings import tracked
 from psp.models.files import SENTENCEPIECE
-from psp.training.objectives import find
 from psp.training.settings import SECTION
 
 if TYPE_CHECKING:
@@ -22,12 +21,10 @@ class TrainedKind(ModelKind):
 
     Attributes:
         reads: what its training reads besides development data, by the names of the rules' input functions.
-        trained_in: the module of the class that trains it.
     """
 
     block: str
     reads: tuple[str, ...]
-    trained_in: str
 
     @abstractmethod
     def rule(self, model: ModelEntry) -> str:
@@ -39,15 +36,11 @@ class TrainedKind(ModelKind):
 
     @abstractmethod
     def parameters(self, model: ModelEntry) -> dict[str, Any]:
-        """What its training depends on besides files, seed and code: a change remakes the model."""
+        """What its training depends on besides files, seed and version: a change remakes the model."""
 
     def beside(self, model: ModelEntry) -> dict[str, Any]:
         """How its job runs, which does not change the model."""
         return {"log_every": model[self.block]["log_every"], "threads": self.threads(model)}
-
-    def code(self, model: ModelEntry) -> tuple[str, ...]:
-        """The modules that train it, including those loaded by a name in the config."""
-        return (self.trained_in,)
 
     def threads(self, model: ModelEntry) -> int:
         """Threads of its job."""
@@ -62,7 +55,6 @@ class FromStore(TrainedKind):
     """A kind of models that are trained on ids in a store, by :class:`psp.training.loop.Training`."""
 
     reads: tuple[str, ...] = ("store", "vocabulary", "init_from", "init_vectors", "piece_vectors", "teacher")
-    trained_in = "psp.training.loop"
 
     def rule(self, model: ModelEntry) -> str:
         return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
@@ -92,10 +84,6 @@ class FromStore(TrainedKind):
     def beside(self, model: ModelEntry) -> dict[str, Any]:
         own = {"checkpoint": model["train"]["checkpoint"], "warn_pairs": model["mix"]["warn_pairs"]}
         return {**super().beside(model), **own}
-
-    def code(self, model: ModelEntry) -> tuple[str, ...]:
-        names = {model["train"]["objective"], *(train["objective"] for train in model.points.values() if model.tuned)}
-        return (*super().code(model), *sorted(find(name).__module__ for name in names))
 
     def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
         parts = [of(part) for part, _ in model.combined] or [model]

@@ -45,7 +45,6 @@ class TransformerEntry(Trained):
         r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release(\.zip(\.sha256)?)?$"
     )
     reads = ("pairs", "base", "teacher")
-    trained_in = "psp.training.transformer"
 
     def fits(self, entry: Mapping[str, Any]) -> bool:
         encoder = entry.get("encoder")

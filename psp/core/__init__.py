@@ -1,1 +1,1 @@
-"""The base layer: errors, files, logging, progress, compiled code, code fingerprints."""
+"""The base layer: errors, files, logging, progress, compiled code, versions of what rules write."""

@@ -2,8 +2,7 @@
 
 Semantic textual similarity, as released: SemEval 2012 to 2017 as two files of aligned lines (sentence pairs, scores),
 the STS Benchmark as tab-separated tables, a user's own set as ``score \\t sentence \\t sentence``. Tatoeba: two files
-of aligned lines. Reading is separate from scoring because the filters need it too, and must not rerun when a metric
-changes.
+of aligned lines. Reading is separate from scoring because the filters need it too.
 """
 
 from __future__ import annotations

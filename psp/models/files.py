@@ -23,7 +23,7 @@ HUB = "hf://"
 #: Those files of a transformer that every one has; config.json names the others (:func:`transformer_files`).
 TRANSFORMER_NAMES = {"config": CONFIG, "modules": "modules.json", "weights": TRANSFORMER_WEIGHTS}
 #: The modules that :mod:`psp.models.exports.sentence_transformers` names in a folder's modules.json.
-SUBWORD_MEAN, PSP_MODEL = "paraphrastic.exports.SubwordMean", "paraphrastic.exports.PspModel"
+PSP_MODEL = "paraphrastic.exports.PspModel"
 #: sentence-transformers' settings of a model, and its names for those of a transformer in it.
 SETTINGS = "config_sentence_transformers.json"
 TRANSFORMER_CONFIGS = tuple(

@@ -1,6 +1,6 @@
 """All kinds of models that psp has, by the kind of encoder in a folder's config.json, and the model of a folder.
 
-All code that loads a model by its path does so here, so that its fingerprint covers all kinds.
+All code that loads a model by its path does so here.
 """
 
 from __future__ import annotations

@@ -1,7 +1,7 @@
 """``psp.Model`` and ``psp.load_model``: a model from a folder, from the web, or of the published code.
 
 :class:`psp.models.static.StaticModel` handles text. The two are separate because the workflow's steps need only the
-latter: a change in talking to a hub must not retrain a model (:mod:`psp.core.fingerprint`).
+latter, and not a hub.
 """
 
 from __future__ import annotations

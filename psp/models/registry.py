@@ -9,7 +9,7 @@
 - ``minilm``: all-MiniLM-L6-v2, a small English transformer, from a package that contains its weights. Extra ``peers``
 - ``sentence-transformers:<name or folder>``, such as the output of ``psp export sentence-transformers``. Extra
   ``sentence-transformers``
-- ``model2vec:<name or folder>``, such as the output of ``psp export model2vec``. Extra ``export-check``
+- ``model2vec:<name or folder>``, such as the output of ``psp export static-embedding``. Extra ``export-check``
 """
 
 from __future__ import annotations

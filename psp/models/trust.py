@@ -30,7 +30,6 @@ from psp.models.files import (
     MODULE_FILES,
     PSP_MODEL,
     SETTINGS,
-    SUBWORD_MEAN,
     TRANSFORMER_CONFIGS,
     TRANSFORMER_SHARDS,
     file_names,
@@ -39,15 +38,8 @@ from psp.models.files import (
     unlisted_files,
 )
 
-#: psp's own modules by the names that stand in modules.json: those of :mod:`paraphrastic.exports`, and older ones.
-_OURS = {
-    SUBWORD_MEAN: "SubwordMean",
-    PSP_MODEL: "PspModel",
-    "paraphrastic.exports.LstmPooling": "LstmPooling",
-    "psp.exports.module.SubwordMean": "SubwordMean",
-    "psp.exports.module.PspModel": "PspModel",
-    "psp.exports.pooling.LstmPooling": "LstmPooling",
-}
+#: psp's own modules by the names that stand in modules.json: those of :mod:`paraphrastic.exports`.
+_OURS = {PSP_MODEL: "PspModel", "paraphrastic.exports.LstmPooling": "LstmPooling"}
 _ADVICE = "psp opens only what it knows, and runs no code of a model; ask its maker for one without this"
 
 # What a JSON file may hold. A type stands for its values, a tuple for any of its members, a set for the values in it, a
@@ -213,7 +205,7 @@ def _modules(folder: Path) -> list[Module]:
         package, _, name = str(entry.get("type")).rpartition(".")
         if kind is None and package.split(".")[0] == "sentence_transformers" and name in MODULE_FILES:
             kind = name
-        first = kind in ("Transformer", "StaticEmbedding", "SubwordMean", "PspModel")
+        first = kind in ("Transformer", "StaticEmbedding", "PspModel")
         if kind is None or first != (number == 0) or place not in ([""] if first else []) + [f"{number}_{kind}"]:
             problem = f"has the module {entry.get('type')!r} at {place!r}"
             raise DataError(f"{problem}; {_ADVICE}", folder / "modules.json")
@@ -224,7 +216,7 @@ def _modules(folder: Path) -> list[Module]:
 
 
 def _module(kind: str, place: str, folder: Path) -> Module:
-    if kind in ("SubwordMean", "PspModel"):  # a psp model, which its own loader checks
+    if kind == "PspModel":  # a psp model, which its own loader checks
         return Module(kind, place, tuple(file_names(read_json(folder / place / CONFIG), folder / place / CONFIG)))
     there = [name for name in MODULE_FILES[kind] if (folder / place / name).exists()]
     if "model.safetensors.index.json" in there and kind == "Transformer":

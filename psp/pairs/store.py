@@ -1,7 +1,7 @@
 """The store: all pairs as subword ids in one HDF5 file, written in one pass and read in slices.
 
 Ids are stored flat, with one offset per sentence: about 75 bytes a pair, read with a single slice. Variable-length rows
-would take 2.5 times the space and a hundred times the time. Format version 2:
+would take 2.5 times the space and a hundred times the time. Format:
 
 | dataset | type | length | what |
 |---|---|---|---|
@@ -10,11 +10,9 @@ would take 2.5 times the space and a hundred times the time. Format version 2:
 | corpus | uint8, or uint16 above 256 corpora | pairs | index into the attribute ``corpora`` |
 
 Attributes of the file: format ("psp-store"), version, languages and corpora (JSON lists), corpus_languages (a JSON list
-of each corpus's [source, target]: if they are equal, its pairs are paraphrases), vocab_size, sentencepiece_sha256
-(of the model file), unknown_id, pairs, max_pieces (0: sides are not truncated), and for each side
+of each corpus's [source, target]: if they are equal, its pairs are paraphrases), vocab_size, tokenizer (its kind),
+tokenizer_sha256 (of the sentencepiece model or vocabulary), unknown_id, pairs, max_pieces (0: none), and for each side
 ``source_``/``target_`` + unknown_dropped (pieces), only_unknown (sides that consist of the unknown id), truncated.
-With a tokenizer other than sentencepiece, the store has version 3: tokenizer (its kind) and tokenizer_sha256 (of its
-vocabulary) replace sentencepiece_sha256.
 
 No side is empty. Unknown pieces are left out; a side without any other becomes one unknown id (as in the published
 system). The held-out pairs are not part of the store: they stay text, so that any model can be scored on them.
@@ -45,8 +43,7 @@ from psp.text.tokenizer_kinds import as_tokenizer
 
 log = logging.getLogger(__name__)
 
-FORMAT, VERSION = "psp-store", 2
-OTHERS = 3  # the version of stores of other tokenizers than sentencepiece, which older readers refuse
+FORMAT, VERSION = "psp-store", 1
 SUFFIX = ".h5"  # how the name of a store ends
 SIDES = ("source", "target")
 _COUNTS = [f"{side}_{count}" for side in SIDES for count in ("unknown_dropped", "only_unknown", "truncated")]
@@ -108,21 +105,19 @@ def write_store(
             raise ValueError("a model of more than two languages: name those of each corpus")
         corpus_languages = [(languages[0], languages[-1])] * len(corpora)
     tokenizer = as_tokenizer(tokenizer)
-    plain = tokenizer.first_format_key is not None
     totals: dict[str, Any] = {
         "format": FORMAT,
-        "version": VERSION if plain else OTHERS,
+        "version": VERSION,
         "languages": json.dumps(list(languages)),
         "corpora": json.dumps(list(corpora), ensure_ascii=False),
         "corpus_languages": json.dumps([list(pair) for pair in corpus_languages]),
         "vocab_size": len(tokenizer),
-        tokenizer.first_format_key or "tokenizer_sha256": tokenizer.sha256(),
+        "tokenizer": tokenizer.name_on_disk(),
+        "tokenizer_sha256": tokenizer.sha256(),
         "unknown_id": tokenizer.unknown_id,
         "pairs": 0,
         "max_pieces": max_pieces or 0,
     } | dict.fromkeys(_COUNTS, 0)
-    if not plain:
-        totals["tokenizer"] = tokenizer.name_on_disk()
 
     def encoded() -> Iterator[Sides]:
         looked_at: dict[str, list[str]] = {}
@@ -296,19 +291,15 @@ class Store:
         if str(self.attributes.get("format")) != FORMAT:
             raise DataError("an HDF5 file, but not a psp store; run the store step to make one", self.path)
         version = self.attributes.get("version")
-        if not isinstance(version, int) or version not in (VERSION, OTHERS):
-            raise DataError(
-                f"a store of version {version}, but this psp reads versions {VERSION} and {OTHERS}; make it again",
-                self.path,
-            )
+        if not isinstance(version, int) or version != VERSION:
+            raise DataError(f"a store of version {version}, but this psp reads {VERSION}; make it again", self.path)
         with self._damage():
             self.languages: list[str] = _strings(self.attributes["languages"])
             self.corpora: list[str] = _strings(self.attributes["corpora"])
             self.corpus_languages: list[list[str]] = json.loads(self.attributes["corpus_languages"])
             self._paraphrase = np.array([source == target for source, target in self.corpus_languages], dtype=bool)
             self.vocab_size: int = _count(self.attributes["vocab_size"])
-            name = "sentencepiece_sha256" if version == VERSION else "tokenizer_sha256"
-            self.vocabulary_sha256: str = self.attributes[name]
+            self.vocabulary_sha256: str = self.attributes["tokenizer_sha256"]
             self.unknown_id: int = _count(self.attributes["unknown_id"])
             self.max_pieces: int | None = _count(self.attributes["max_pieces"]) or None
             self._pairs: int = _count(self.attributes["pairs"])

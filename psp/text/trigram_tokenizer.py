@@ -33,7 +33,6 @@ class TrigramTokenizer(VocabularyTokenizer):
     unsupported: ClassVar = {
         "word2vec": "separates columns by spaces, which trigrams contain",
         "static-embedding": "has a tokenizer whose pieces do not overlap, as trigrams do",
-        "model2vec": "has a tokenizer whose pieces do not overlap, as trigrams do",
     }
 
     @classmethod

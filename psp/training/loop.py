@@ -162,7 +162,7 @@ class Training:
         piece_vectors: another encoder's vectors of the tokenizer's pieces, in which a share of the first embeddings
             lies (:mod:`psp.training.piece_vectors`).
         checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
-        identity: what else the result depends on, such as the version of the code.
+        identity: what else the result depends on, such as the version of the rule.
         warn_pairs: warn of fewer pairs.
         replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
             replaced.
@@ -188,7 +188,7 @@ class Training:
     init_vectors: Path | None = None
     piece_vectors: Path | None = None
     checkpoints: CheckpointSchedule = field(default_factory=CheckpointSchedule)
-    identity: Mapping[str, str] = field(default_factory=dict)
+    identity: Mapping[str, Any] = field(default_factory=dict)
     warn_pairs: int = data_warnings.PAIRS
     replace: bool = True
     encoder: Mapping[str, Any] | None = None
@@ -212,7 +212,7 @@ class Training:
 
     @classmethod
     def configured(
-        cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, code: str, **folders: Any
+        cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, version: int, **folders: Any
     ) -> Training:
         """A training run as a rule requests it.
 
@@ -221,7 +221,7 @@ class Training:
                 ``archive``; ``init_vectors``, ``piece_vectors`` and ``teacher``, lists of at most one file.
             params, job: of :class:`psp.config.training.FromStore`, ``parameters`` and ``beside``.
             seed: of the training.
-            code: the fingerprint of the code.
+            version: the rule's (:mod:`psp.core.versions`).
             folders: ``out_dir`` and ``train_dir``.
         """
         settings = {**params["train"], "log_every": job["log_every"], "seed": seed}
@@ -251,7 +251,7 @@ class Training:
             init_vectors=Path(vectors[0]) if vectors else None,
             piece_vectors=Path(own[0]) if own else None,
             checkpoints=CheckpointSchedule(**job["checkpoint"]),
-            identity={"code": code},
+            identity={"version": version},
             encoder=encoder,
             teacher=Path(teacher[0]) if teacher else None,
             teaching=params["teaching"],

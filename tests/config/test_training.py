@@ -58,16 +58,6 @@ def test_what_a_search_decides_is_not_compared():
     assert parameters(tuned)["train"].keys() == parameters(model())["train"].keys() - {"epochs"}
 
 
-def test_code_that_is_loaded_by_a_name_is_that_of_the_model():
-    margin, infonce = "psp.training.objectives.margin", "psp.training.objectives.infonce"
-    plain, other = (model(train={"objective": name}) for name in ("infonce", "margin"))
-    assert (plain.of.code(plain)[1:], other.of.code(other)[1:]) == ((infonce,), (margin,))
-    grid = {"grid": {"objective": ["margin", "infonce"]}}
-    searched = model(train={"settings_from": "variants"}, variants=grid)
-    assert searched.of.code(searched)[1:] == (infonce, margin)
-    assert model("tiny").of.code(model("tiny")) == ("psp.training.transformer",)
-
-
 def test_models_of_one_rule_have_the_same_files():
     config = Config({"corpora": {"A": {"version": "v1"}}, "models": ENTRIES})
     files = {}

@@ -52,6 +52,12 @@ GONE: dict[str, Any] = {
     **{f"tune.grid.{key}": Removed("tune") for key in ("dropout", "megabatch")},
     **{f"deciles.{key}": Removed("studies") for key in ("by", "encoders", "pairs", "epochs", "seeds")},
     **{f"by_corpus.{key}": Removed("studies") for key in ("corpora", "encoders", "pairs", "epochs", "seeds")},
+    "filters.language.gap": 14,
+    "filters.language.own": 0.05,
+    "filters.language.partner": 0.3,
+    "filters.language.letters": 4,
+    "filters.language.threshold": 0,
+    "filters.language.spare": None,
 }
 #: In place of a key that a model has not.
 ABSENT = "(absent)"

@@ -22,6 +22,8 @@ from typing import Any
 
 import numpy as np
 
+from psp.core.versions import VERSION
+
 EXPECTED = Path(__file__).with_suffix(".json")
 RECIPES = ("psp", "paper")
 SAMPLES = ("demo", "real")
@@ -94,6 +96,8 @@ def run(sample: str, recipe: str, folder: Path) -> dict[str, Any]:
     model = Config({"corpora": {}, "models": {"held": entry}}).model("held")
     test_sets = {"languages": sides, **{key: _text(value) for key, value in made["sets"].items()}}
     found: dict[str, Any] = {}
+    if sample == "demo":
+        found["phrasebook"] = [_sha256(file) for file in made["corpora"].values()]
     for name, file in made["corpora"].items():
         settings = model["filters"]
         own = filters.build(settings, sides, {"lid": made["lid"], "tests": _scored(test_sets)})
@@ -116,6 +120,8 @@ def run(sample: str, recipe: str, folder: Path) -> dict[str, Any]:
     found["sentencepiece"] = _sha256(pieces)
     write_store(mixed, pieces, folder / "store.h5", languages=sides, corpora=list(made["corpora"]))
     found["store"] = _ids(folder / "store.h5")
+    if (sample, recipe) == ("demo", "psp"):
+        found |= others(folder, test_sets)
     for name in ("model", "resumed"):
         train(folder, name, dict(tracked(_section(), model["train"])), model)
     vectors = np.asarray(load_model(folder / "model").embed_raw_text(_TEXTS), np.float64)
@@ -124,6 +130,49 @@ def run(sample: str, recipe: str, folder: Path) -> dict[str, Any]:
     scores = evaluate(EmbeddingScorer(load_model(folder / "model")), **test_sets, resamples=200, seed=1)
     found["figures"] = {name: round(float(value), 2) for name, value in compared_metrics(scores).items()}
     return found
+
+
+def others(folder: Path, test_sets: Mapping[str, Any]) -> dict[str, str]:
+    """What the stages that not every model has make of the demo's pairs, after :func:`run` by the recipe psp."""
+    from psp.evaluation.development_pairs import clear
+    from psp.evaluation.lexicon import write_lexicon
+    from psp.evaluation.testsets import read_file
+    from psp.pairs.lexicon.sentences import SentenceSource
+    from psp.pairs.lexicon.settings import SECTION
+    from psp.pairs.neardup import remove_near_duplicates
+    from psp.pairs.pivot import Bitext, mine
+    from psp.pairs.rank import rank_corpus
+    from psp.pairs.translator_heldout import hold_out
+    from psp.pairs.vocabulary import build_vocabulary
+
+    names, mixed, report = ("Phrasebook", "PhrasebookExtra"), folder / "mix.tsv", folder / "other.json"
+    filtered = {name: folder / f"filter-{name}.tsv" for name in names}
+    made = {
+        name: folder / f"{name}.tsv"
+        for name in ("neardup", "vocabulary", "rank", "pivot", "translator_heldout", "lexicon", "development_pairs")
+    }
+    remove_near_duplicates(mixed, made["neardup"], report, folder / "dropped.tsv", labels=names, threshold=0.6)
+    build_vocabulary(mixed, made["vocabulary"], kind="word", report=report)
+    rank_corpus(
+        filtered[names[0]], made["rank"], report, corpus=names[0], by="overlap", deciles=[1, 10], seed=1
+    )  # fmt: skip
+    bitexts = []
+    for name, file in filtered.items():  # sentences of the demo share the beginnings of their translations alone
+        rows = [line.rstrip("\n").split("\t") for line in file.read_text("utf-8").splitlines()]
+        begun = folder / f"begun-{name}.tsv"
+        begun.write_text("".join(f"{row[0]}\t{' '.join(row[1].split()[:4])}\n" for row in rows), "utf-8")
+        bitexts.append(Bitext.between(name, begun, ("en", "fr"), ("en", "en"), "fr"))
+    mine(bitexts, made["pivot"], None, languages=("en", "en"), through="fr", seed=1)
+    hold_out(mixed, made["translator_heldout"], folder / "held.tsv", report, corpora=names, sets={"rest": 50},
+             development=50)  # fmt: skip
+    write_lexicon(
+        [SentenceSource(name, folder / f"dedupe-{name}.tsv") for name in names], made["lexicon"], None,
+        languages=["en", "fr"], settings={key: one.default for key, one in SECTION.keys.items()}, tasks={},
+        resamples=0, seed=1,
+    )  # fmt: skip
+    sts = test_sets["files"]["phrasebook"]
+    clear(read_file(sts), [*_scored(test_sets)][:100], made["development_pairs"], report)
+    return {name: _sha256(file) for name, file in made.items()}
 
 
 def train(folder: Path, name: str, settings: Mapping[str, Any], model: Any) -> None:
@@ -207,6 +256,28 @@ def _ids(file: Path) -> dict[str, str]:
     return dict(sorted(found.items()))
 
 
+#: The rules that make what :func:`run` finds, by the first word of its name.
+RULES = {"heldout": "mix", "sentencepiece": "subword", "weights": "train", "vectors": "train", "figures": "evaluate"}
+
+
+def rule_of(name: str) -> str:
+    """The rule that makes what :func:`run` finds under a name."""
+    return RULES.get(name, name.partition(" ")[0])
+
+
+def unraised(before: Mapping[str, Any], found: Mapping[str, Any]) -> set[str]:
+    """The rules that are first to write something else than before, though their version is the same."""
+    wrong = set()
+    for sample in before.keys() & found.keys() - {"processor", "versions"}:
+        was, now = before[sample], found[sample]
+        changed = [
+            name for name in now if name in was and name not in ("weights", "vectors") and was[name] != now[name]
+        ]
+        if changed and before["versions"].get(rule_of(changed[0])) == VERSION[rule_of(changed[0])]:
+            wrong.add(rule_of(changed[0]))
+    return wrong
+
+
 def main() -> None:
     from tests.held.make import processor
 
@@ -219,8 +290,15 @@ def main() -> None:
         return
     if len(samples) == 1:
         sys.exit("PSP_DATA is not set: the real sample would be lost")
-    each = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in found.items())
-    EXPECTED.write_text(f'{{"processor": {json.dumps(processor())},\n{each}}}\n')
+    before = json.loads(EXPECTED.read_text())
+    if before["processor"] != processor():
+        before["versions"] = {}  # trained on another kind of machine
+    if wrong := unraised(before, found):
+        sys.exit(f"these rules write something else; raise their numbers in psp/core/versions.py: {sorted(wrong)}")
+    held = {rule_of(name): VERSION[rule_of(name)] for stages in found.values() for name in stages}
+    body = {"processor": processor(), "versions": held, **found}
+    each = ",\n".join(f"{json.dumps(name)}: {json.dumps(value)}" for name, value in body.items())
+    EXPECTED.write_text(f"{{{each}}}\n")
 
 
 if __name__ == "__main__":

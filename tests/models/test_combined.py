@@ -525,7 +525,7 @@ def test_it_is_served(model):
         assert client.post("/api/explain", json={"pair": ["the cat", "cat"]}).json()["score"] > 0
 
 
-@pytest.mark.parametrize("form", ["static-embedding", "model2vec", "word2vec"])
+@pytest.mark.parametrize("form", ["static-embedding", "word2vec"])
 def test_exports_of_one_vocabulary_refuse_it(model, tmp_path, form):
     with pytest.raises(PspError, match="has one vocabulary, and a combination of models several"):
         export(form, model, tmp_path / "out", SENTENCES[:3])

@@ -46,9 +46,9 @@ def theirs(model):
     """The same table as a model of sentence-transformers."""
     from sentence_transformers import SentenceTransformer
 
-    from psp.models.exports.module import SubwordMean
+    from psp.models.exports.module import PspModel
 
-    return SentenceTransformer(modules=[SubwordMean(model)], device="cpu", prompts=dict(PROMPTS))
+    return SentenceTransformer(modules=[PspModel(model)], device="cpu", prompts=dict(PROMPTS))
 
 
 # ------------------------------------------------------------------------------------- beside sentence-transformers

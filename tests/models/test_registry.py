@@ -156,7 +156,7 @@ def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_f
 def test_a_model_exported_to_model2vec_is_an_encoder_known_by_its_files(model_folder, tmp_path):
     pytest.importorskip("model2vec", reason="not installed (the extra export-check)")
     model = load_model(model_folder)
-    export("model2vec", model, tmp_path / "out", sample())
+    export("static-embedding", model, tmp_path / "out", sample())
     encoder = load_encoder(f"model2vec:{tmp_path / 'out'}")
     assert isinstance(encoder, ForeignEncoder)
     np.testing.assert_allclose(

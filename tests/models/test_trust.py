@@ -215,8 +215,8 @@ def test_a_folder_that_would_run_code_is_refused_in_one_line_by_every_road(made,
 @pytest.mark.parametrize(
     "modules",
     [
-        [{"path": "", "type": "paraphrastic.exports.SubwordMean"}, {"path": "", "type": TRANSFORMER}],
-        [{"path": "", "type": "paraphrastic.exports.SubwordMean"}, {"path": "1_Router", "type": ROUTER}],
+        [{"path": "", "type": "paraphrastic.exports.PspModel"}, {"path": "", "type": TRANSFORMER}],
+        [{"path": "", "type": "paraphrastic.exports.PspModel"}, {"path": "1_Router", "type": ROUTER}],
         [{"path": "../made", "type": TRANSFORMER}],
         [{"path": "", "type": "sentence_transformersX.models.Transformer"}],
         [{"path": ""}],

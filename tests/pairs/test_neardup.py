@@ -69,26 +69,20 @@ SIDES = st.lists(WORDS, max_size=4).map(" ".join)
     window=st.sampled_from([1, 2, 100]),
     seed=st.integers(0, 3),
 )
-def test_equals_the_plain_reference_for_any_shards(tmp_path_factory, rows, threshold, window, seed):
+def test_equals_the_plain_reference_in_blocks_of_any_size(tmp_path_factory, rows, threshold, window, seed):
     folder = tmp_path_factory.mktemp("neardup")
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(neardup, "WINDOW", window)
         # The stage makes a seed of its own from the model's.
         patch.setattr(neardup.xxhash, "xxh3_64_intdigest", lambda _, seed: seed)
         results = []
-        for shards, block, hashed, rows_of_shard in (
-            (1, 10, 3, 1),
-            (2, 50, 1, 2),
-            (7, 1 << 20, 99, 99),
-            (None, 30, 2, 3),
-        ):
-            patch.setattr(neardup, "SHARD_ROWS", rows_of_shard)
+        for block, hashed in ((10, 3), (50, 1), (1 << 20, 99)):
             patch.setattr(pair_file, "BLOCK_BYTES", block)
             patch.setattr(neardup, "_HASHED_ROWS", hashed)
-            patch.setattr(neardup, "_BLOCK_ROWS", 1 + hashed)
-            results.append(run(rows, folder, threshold=threshold, shards=shards, seed=seed))
+            patch.setattr(neardup, "_COMPARED_ROWS", 1 + hashed)
+            results.append(run(rows, folder, threshold=threshold, seed=seed))
     fate = reference(rows, threshold, seed, window)
-    assert results == [results[0]] * 4
+    assert results == [results[0]] * 3
     kept, summary, sample = results[0]
     assert kept == [row for row, why in zip(rows, fate, strict=True) if why is None]
     for index, entry in enumerate(summary["corpora"]):
@@ -211,7 +205,6 @@ def test_a_bad_row_is_named_and_nothing_is_left(tmp_path, content, message):
             tmp_path / "d",
             labels=["A", "B"],
             threshold=0.8,
-            shards=3,
         )
     assert sorted(tmp_path.iterdir()) == before
 
@@ -249,36 +242,3 @@ def test_a_full_disk_is_one_clear_error_and_leaves_nothing(tmp_path, limit):
     )
     assert "cannot be written: File too large; free space" in child.stdout, child.stderr
     assert [path.name for path in tmp_path.iterdir()] == ["mix.tsv"]
-
-
-MEMORY = """
-import sys
-from pathlib import Path
-from psp.pairs import neardup
-from psp.pairs import pair_file
-pair_file.BLOCK_BYTES, neardup.SHARD_ROWS, neardup._BLOCK_ROWS, neardup._TABLE_BITS = 1 << 18, 1 << 13, 1 << 12, 16
-folder, rows, distinct = Path(sys.argv[1]), int(sys.argv[2]), int(sys.argv[3])
-with (folder / "mix.tsv").open("w") as file:
-    for row in range(rows):
-        number = hash((row % distinct, 1))
-        file.write(f"the source sentence {number:x}\\tthe sentence aimed at {number * 7:x}\\t0\\n")
-out = (folder / "o", folder / "r", folder / "d")
-neardup.remove_near_duplicates(folder / "mix.tsv", *out, labels=["A"], threshold=0.8)
-print(next(line.split()[1] for line in open("/proc/self/status") if line.startswith("VmHWM")))
-"""
-
-
-@pytest.mark.slow
-@pytest.mark.skipif(not Path("/proc/self/status").exists(), reason="needs /proc to measure a process's peak memory")
-def test_memory_hardly_grows_with_the_rows(tmp_path):
-    def peak(rows: int, distinct: int) -> float:
-        child = subprocess.run(
-            [sys.executable, "-c", MEMORY, str(tmp_path), str(rows), str(distinct)],
-            capture_output=True, text=True, check=False,
-        )  # fmt: skip
-        assert child.returncode == 0, child.stderr
-        return int(child.stdout) / 1024
-
-    small = peak(20_000, 20_000)
-    assert peak(220_000, 220_000) - small < 10  # MB; the signatures grew by 26
-    assert peak(220_000, 3) - small < 10  # one shard gets nearly all rows

@@ -273,8 +273,8 @@ def test_other_files_and_other_versions_are_refused(tmp_path, store_path):
     with pytest.raises(DataError, match="not a psp store"):
         Store(tmp_path / "other.h5")
     with h5py.File(store_path, "a") as file:
-        file.attrs["version"] = 1
-    with pytest.raises(DataError, match=r"version 1, but this psp reads versions 2"):
+        file.attrs["version"] = 2
+    with pytest.raises(DataError, match=r"version 2, but this psp reads 1"):
         Store(store_path)
 
 

@@ -30,10 +30,3 @@ def test_near_duplicates_go_where_the_config_asks_for_it(copy_of_finished):
     sample = (results / "pairs/neardup.dropped.tsv").read_text().split("\n")[:-1]
     assert sample and all(line.count("\t") == 5 for line in sample)
     assert not (results / "pairs/neardup.tsv").exists()  # text between the stages is removed
-
-    # The number of buckets changes nothing.
-    names = ("store.h5", "sentencepiece.model", "pairs/neardup.json", "pairs/neardup.dropped.tsv")
-    before = project.digests(*names)
-    (project.folder / "tiny.yaml").write_text(text + TINY.replace("{near", "{buckets: 7, near"))
-    project.run("results/demo/store.h5")
-    assert project.digests(*names) == before

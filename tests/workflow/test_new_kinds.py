@@ -38,10 +38,7 @@ models:
 """
 FILES = ("eval.json", "data.json", "card.md", "quantized.json", "learning_curve.png", "report.html")
 #: Why an export cannot hold such a model, for those that cannot.
-REFUSED = {
-    "static-embedding": "there is none of the kind bigram",
-    "model2vec": "there is none of the kind bigram",
-}
+REFUSED = {"static-embedding": "there is none of the kind bigram"}
 
 
 @pytest.fixture(scope="module")

@@ -140,7 +140,7 @@ log = logging.getLogger(__name__)
 FORMAT: Final = 1
 #: The system with whose vectors the others' are compared, and the candidates for the test with several processes.
 REFERENCE, MANY = "psp float32, NumPy", ("psp float32, numba", "psp float32, NumPy")
-FORMS = ("static-embedding", "model2vec", "onnx")
+FORMS = ("static-embedding", "onnx")
 
 
 def measure_speed(

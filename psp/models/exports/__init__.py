@@ -20,13 +20,13 @@ if TYPE_CHECKING:
 #: The formats, and what loads them.
 FORMS = {
     "sentence-transformers": "SentenceTransformer(path, trust_remote_code=True) with psp installed; the same vectors",
-    "static-embedding": "SentenceTransformer(path) without psp; its tokenizer is Hugging Face's",
-    "model2vec": "StaticModel.from_pretrained(path) without psp; its tokenizer is Hugging Face's",
+    "static-embedding": "SentenceTransformer(path), or model2vec's StaticModel.from_pretrained(path), without psp; its "
+    "tokenizer is Hugging Face's",
     "onnx": "onnxruntime and others; a graph from ids to vectors",
     "word2vec": "gensim and others; text, one piece and its embedding per line",
 }
-#: Those that hold a tokenizer of Hugging Face's library.
-HUGGING_FACE = ("static-embedding", "model2vec")
+#: The one that holds a tokenizer of Hugging Face's library.
+HUGGING_FACE = "static-embedding"
 
 
 def export(form: str, model: TextModel, out: Path | str, sentences: Sequence[str]) -> str:
@@ -75,7 +75,7 @@ def unsupported_reason(form: str, model: TextModel) -> str | None:
             return f"{form} holds means only; this model's vectors come from {part.contextual.called}: {others}"
         if reason := part.tokenizer.unsupported.get(form):
             return f"{form} {reason}: {others}"
-        if form in HUGGING_FACE and not is_convertible(part.tokenizer):
+        if form == HUGGING_FACE and not is_convertible(part.tokenizer):
             kind = part.tokenizer.name_on_disk()
             return f"{form} has a tokenizer of Hugging Face's, and there is none of the kind {kind}: {others}"
     return None

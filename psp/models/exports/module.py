@@ -1,4 +1,4 @@
-"""The modules that our sentence-transformers exports name; importing them needs sentence-transformers."""
+"""The module that our sentence-transformers exports name; importing it needs sentence-transformers."""
 
 from __future__ import annotations
 
@@ -12,10 +12,9 @@ import torch
 from sentence_transformers.sentence_transformer.modules import InputModule
 from torch.nn import functional
 
-from psp.core.errors import PspError
 from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import rows
-from psp.models.exports.sentence_transformers import is_subword_mean, save, save_whole
+from psp.models.exports.sentence_transformers import save_whole
 from psp.models.folder import OURS
 from psp.models.interface import checked_texts
 from psp.models.kinds import load
@@ -24,12 +23,19 @@ from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
 
 
-class _Module(InputModule):
-    """The common base of both modules."""
+class PspModel(InputModule):
+    """Any psp model: means of subwords, words or trigrams, LSTMs and combinations; all matrices can be trained further.
+
+    ``SentenceTransformer(modules=[PspModel.load(folder)])`` works with any model's folder, without an export.
+
+    Args:
+        model: its tokenizers and initial matrices.
+    """
 
     def __init__(self, model: TextModel) -> None:
         super().__init__()
         self.model = model
+        self.parts = torch.nn.ModuleList(map(_Part, parts_of(model)))
 
     def get_embedding_dimension(self) -> int:
         """The number of dimensions of a vector."""
@@ -61,52 +67,6 @@ class _Module(InputModule):
             local_files_only=local_files_only,
         )
         return cls(load(folder))
-
-
-class SubwordMean(_Module):
-    """The mean of subword embeddings, with the model's own sentencepiece; the embeddings can be trained further.
-
-    ``SentenceTransformer(modules=[SubwordMean.load(folder)])`` works with any such model's folder, without an export.
-
-    Args:
-        model: its tokenizer and initial embeddings.
-
-    Raises:
-        PspError: the model is of another kind.
-    """
-
-    def __init__(self, model: TextModel) -> None:
-        if not is_subword_mean(model):
-            raise PspError("not a mean of sentencepiece's pieces; use paraphrastic.exports.PspModel")
-        super().__init__(model)
-        self.embedding = torch.nn.EmbeddingBag.from_pretrained(torch.from_numpy(rows(model)), freeze=False)
-
-    def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Turn texts into flat ids and the offset at which each text begins, both int64."""
-        return _features(self.model, [prompt + text for text in checked_texts(inputs)] if prompt else inputs)
-
-    def forward(self, features: dict[str, torch.Tensor], **kwargs: Any) -> dict[str, torch.Tensor]:
-        """Turn ids into ``sentence_embedding``, float32 (n, dim); zeros for a text without ids."""
-        features["sentence_embedding"] = self.embedding(features["input_ids"], features["offsets"])
-        return features
-
-    def save(self, output_path: str, *args: Any, safe_serialization: bool = True, **kwargs: Any) -> None:
-        """Save an ordinary model folder with the current embeddings."""
-        save(self.model, self.embedding.weight.detach().cpu().numpy(), Path(output_path))
-
-
-class PspModel(_Module):
-    """Any psp model: means of subwords, words or trigrams, LSTMs and combinations; all matrices can be trained further.
-
-    ``SentenceTransformer(modules=[PspModel.load(folder)])`` works with any model's folder, without an export.
-
-    Args:
-        model: its tokenizers and initial matrices.
-    """
-
-    def __init__(self, model: TextModel) -> None:
-        super().__init__(model)
-        self.parts = torch.nn.ModuleList(map(_Part, parts_of(model)))
 
     def preprocess(self, inputs: Sequence[str], prompt: str | None = None, **kwargs: Any) -> dict[str, torch.Tensor]:
         """Turn texts into flat ids and the offset at which each text begins, both int64.

@@ -1,7 +1,6 @@
 """Export to a sentence-transformers model that runs on psp, with its tokenizers, and so gives the same vectors.
 
-The folder is an ordinary model folder with three more files; ``psp.load_model`` loads it too. Means of sentencepiece's
-pieces have a module of their own, the older one.
+The folder is an ordinary model folder with three more files; ``psp.load_model`` loads it too.
 """
 
 from __future__ import annotations
@@ -10,15 +9,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
-from psp.core.files import atomic, new_folder, write_json
-from psp.models.combined import CombinedModel, parts_of
+from psp.core.files import new_folder, write_json
+from psp.models.combined import CombinedModel
 from psp.models.exports import unsupported_reason
-from psp.models.exports.common import readme, rows
+from psp.models.exports.common import readme
 from psp.models.exports.static_embedding import library_config
-from psp.models.files import PSP_MODEL, SENTENCEPIECE, SUBWORD_MEAN
-from psp.models.folder import OURS, save_model
+from psp.models.files import PSP_MODEL
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
 
@@ -48,32 +44,14 @@ GRAPH = "`psp export onnx` writes a graph, which needs no psp."
 def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`. ``sentences`` is unused: nothing differs."""
     usage = "The vectors are those of psp, which must be installed."
-    kind = SUBWORD_MEAN if is_subword_mean(model) else PSP_MODEL
     static = unsupported_reason("static-embedding", model) is None
     with new_folder(out) as folder:
-        if kind == SUBWORD_MEAN:
-            save(model, rows(model), folder)
-        else:
-            save_whole(model, folder)
+        save_whole(model, folder)
         write_json(folder / "config_sentence_transformers.json", library_config(model))
-        write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": kind}])
-        more = WITHOUT.format(kind=kind, other=(STATIC if static else GRAPH).strip())
+        write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": PSP_MODEL}])
+        more = WITHOUT.format(kind=PSP_MODEL, other=(STATIC if static else GRAPH).strip())
         readme(folder, model, CODE, f"{usage}\n\n{more}")
     return usage
-
-
-def is_subword_mean(model: TextModel) -> bool:
-    """Whether a model is a mean of sentencepiece's pieces."""
-    first, *others = parts_of(model)
-    return not others and first.contextual is None and first.tokenizer.first_format_key is not None
-
-
-def save(model: TextModel, table: np.ndarray, folder: Path) -> dict[str, Any]:
-    """Save a mean of sentencepiece's pieces with another embedding matrix; return its config."""
-    path = folder / SENTENCEPIECE
-    with atomic(path) as temporary:
-        temporary.write_bytes(model.sentencepiece.serialized_model_proto())
-    return save_model(folder, table, path, {key: value for key, value in model.config.items() if key not in OURS})
 
 
 def save_whole(model: TextModel, folder: Path) -> dict[str, Any]:

@@ -18,6 +18,15 @@ from psp.models.token_model import unknown_alone
 
 #: Its name before version 6, which later versions still accept.
 CLASS = "sentence_transformers.models.StaticEmbedding"
+CODE = """
+from sentence_transformers import SentenceTransformer
+
+model = SentenceTransformer("this/folder")
+vectors = model.encode(["a red car", "une voiture rouge"])
+
+# Or by model2vec, which reads the first 512 pieces of a text unless max_length says otherwise:
+# model2vec.StaticModel.from_pretrained("this/folder").encode(texts, max_length=None)
+"""
 MODULES = [{"idx": 0, "name": "0", "path": "", "type": CLASS}]
 
 
@@ -28,62 +37,23 @@ def library_config(model: TextModel) -> dict[str, Any]:
 
 def write(model: StaticModel, out: Path, sentences: Sequence[str]) -> str:
     """Write the folder; see :func:`psp.models.exports.export`."""
-    return write_static(
-        model,
-        out,
-        sentences,
-        tensor="embedding.weight",
-        config=("config_sentence_transformers.json", library_config(model)),
-        drops=False,
-        code="""
-from sentence_transformers import SentenceTransformer
-
-model = SentenceTransformer("this/folder")
-vectors = model.encode(["a red car", "une voiture rouge"])
-""",
-    )
-
-
-def write_static(
-    model: StaticModel,
-    out: Path,
-    sentences: Sequence[str],
-    *,
-    tensor: str,
-    config: tuple[str, Any],
-    drops: bool,
-    code: str,
-) -> str:
-    """Write a folder with an embedding matrix and a Hugging Face tokenizer; return how its vectors differ from psp's.
-
-    Args:
-        model: the model.
-        out: the folder.
-        sentences: sample on which the vectors are compared.
-        tensor: name of the embedding matrix.
-        config: a JSON file's name and content.
-        drops: whether the library leaves unknown pieces out of the mean.
-        code: example code that loads it.
-    """
     made, table = tokenizer.convert(model), tokenizer.table(model)
     # In parts, letters are other graphemes, which the tokenizers' library looks up in another way.
     both = [*sentences, *(unicodedata.normalize("NFD", sentence) for sentence in sentences)]
-    notes = [str(tokenizer.compare(model, made, table, both, drops=drops))]
+    notes = [str(tokenizer.compare(model, made, table, both))]
     if model.tokenizer.is_words:
         notes.append("Unknown words are left out of the mean, as by psp.")
     else:
-        if not drops or model.config.get("left_out"):
-            kind = "Pieces without a row" if drops else "Unknown pieces"
-            notes.append(f"{kind} count in the mean as zeros: the vector has psp's direction, and is shorter.")
+        notes.append("Unknown pieces count in the mean as zeros: the vector has psp's direction, and is shorter.")
         if unknown_alone(model.config):
             notes.append("A text of unknown pieces alone has zeros; psp gives it the vector of the unknown piece.")
     if model.config.get("segment"):
         notes.append("Chinese text is not segmented here as psp does: segment it before.")
     with new_folder(out) as folder:
-        write_table(folder / "model.safetensors", {tensor: table})
+        write_table(folder / "model.safetensors", {"embedding.weight": table})
         with atomic_text(folder / "tokenizer.json") as file:
             file.write(made.to_str())
-        write_json(folder / config[0], config[1])
+        write_json(folder / "config_sentence_transformers.json", library_config(model))
         write_json(folder / "modules.json", MODULES)
-        readme(folder, model, code, " ".join(notes))
+        readme(folder, model, CODE, " ".join(notes))
     return " ".join(notes)

@@ -221,9 +221,7 @@ class TokenizerComparison(NamedTuple):
         )
 
 
-def compare(
-    model: StaticModel, tokenizer: Any, rows: np.ndarray, sentences: Sequence[str], *, drops: bool
-) -> TokenizerComparison:
+def compare(model: StaticModel, tokenizer: Any, rows: np.ndarray, sentences: Sequence[str]) -> TokenizerComparison:
     """Compare a tokenizer and its embeddings with the model on sentences.
 
     Args:
@@ -231,7 +229,6 @@ def compare(
         tokenizer: from :func:`convert`.
         rows: from :func:`table`.
         sentences: a sample.
-        drops: whether the target leaves unknown pieces out of the mean, as model2vec does.
     """
     excluded_ids = np.zeros(len(rows), bool)
     excluded_ids[[model.unknown_id, *model.config.get("left_out", [])]] = True
@@ -251,9 +248,8 @@ def compare(
             if not len(known) and np.array_equal(own, alone):  # the vector of an imported checkpoint
                 known = own
             other += not np.array_equal(known, own)
-            counted = exported[exported != model.unknown_id] if drops else exported
-            if len(counted):
-                theirs[number] = rows[counted].astype(np.float64).mean(axis=0)
+            if len(exported):
+                theirs[number] = rows[exported].astype(np.float64).mean(axis=0)
         there = ours.any(axis=1) & theirs.any(axis=1)
         if there.any():
             cosine = min(cosine, float(cosines(ours[there], theirs[there]).min()))

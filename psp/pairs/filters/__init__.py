@@ -3,9 +3,10 @@
 Each filter is one class in one file and implements the interface in :mod:`psp.pairs.filters.base`;
 :mod:`psp.pairs.filters.stage` runs them over a corpus and counts what they drop.
 
-To add a filter, add a file here and run ``make settings``. Every module of this folder is loaded, and the rule reruns
-when one changes. Nothing else needs an edit, unless the filter reads a file, as ``language`` reads the LID model: then
-the rule ``filter`` and its script must pass it. :mod:`psp.pairs.filters.symbols` is a short example to start from::
+To add a filter, add a file here and run ``make settings``. Every module of this folder is loaded. Nothing else needs an
+edit, unless the filter reads a file, as ``language`` reads the LID model: then the rule ``filter`` and its script must
+pass it. Whoever changes what a filter drops raises the rule's number in ``psp/core/versions.py``.
+:mod:`psp.pairs.filters.symbols` is a short example to start from::
 
     class ShoutingFilter(Filter):
         \"""Drops pairs whose source has more than ``min`` characters, all in capitals.\"""

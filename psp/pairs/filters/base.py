@@ -11,7 +11,7 @@ from typing import Any, ClassVar
 from psp.core import named
 from psp.core.errors import ConfigError, PspError
 from psp.core.settings import Section, Setting, boolean, integer, number
-from psp.pairs.data_limits import WARN_SHARE
+from psp.pairs.data_warnings import WARN_SHARE
 
 STAGE: dict[str, Setting] = {
     "lower_case": boolean(True, help="lower-case the text, in training and in use of the model"),

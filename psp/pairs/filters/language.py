@@ -5,23 +5,29 @@ The paper identifies the language of paraphrase data only; for bitext this filte
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from psp.core.errors import ConfigError, DataError, from_extra
-from psp.core.settings import Setting, boolean, choice, integer, number
+from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.language_scores import LanguageScores, Suspect
 from psp.text.languages import LID_LABELS, SCORED_LABELS, lid_label, varieties
 from psp.text.scripts import foreign, letters_by_script, may_be
 
 PREFIX = "__label__"
-
-
+#: Labels less probable than this are ignored.
 LEAST = 0.001
-"""Labels less probable than this are ignored."""
+# `method: evidence`:
+#: py3langid's log score of another language, minus that of a side's own, that is enough without lid.176.
+GAP = 14
+#: lid.176's probability of a side's own language with which it is kept.
+OWN = 0.05
+#: lid.176's probability of the other side's language that counts against a side.
+PARTNER = 0.3
+#: Letters that a side needs to be judged.
+LETTERS = 4
 
 BOTH, LID, SCORES = "both", "lid176", "py3langid"
 
@@ -83,9 +89,6 @@ def as_identified(text: str) -> str:
     return text if text.isascii() else text.translate(_VOWELS)
 
 
-_probability = functools.partial(number, at_least=0, at_most=1, noun="a probability")
-
-
 def needs_lid(filters: Mapping[str, Mapping[str, Any]]) -> bool:
     """Whether these filters, given by name with all their settings, need lid.176's file."""
     settings = filters["language"]
@@ -109,22 +112,21 @@ class LanguageFilter(Filter):
 
     ``method: evidence`` drops a side only on evidence against it. That of py3langid is a gap: by how much the log score
     of another language exceeds that of the side's own. With ``identifier: both``, most sides have none, and are kept
-    without asking lid.176; a gap above ``gap`` is enough by itself; between, the side is dropped if lid.176 finds its
-    language improbable too, or counts against it as it would alone. Where py3langid lacks the side's language, lid.176
-    decides alone, as with ``identifier: lid176``; with ``identifier: py3langid``, ``gap`` does.
+    without asking lid.176; a gap above :data:`GAP` is enough by itself; between, the side is dropped if lid.176 finds
+    its language improbable too, or counts against it as it would alone. Where py3langid lacks the side's language,
+    lid.176 decides alone, as with ``identifier: lid176``; with ``identifier: py3langid``, :data:`GAP` does.
 
-    lid.176 counts against a side if its own language has a probability below ``own``, and the other side's language
-    one above ``partner``, or any other language one above ``other``. A language without a label has no probability: its
-    side is dropped only if the other side's language is above ``other``. Texts are passed to it through
+    lid.176 counts against a side if its own language has a probability below :data:`OWN`, and the other side's language
+    one above :data:`PARTNER`, or any other language one above ``other``. A language without a label has no probability:
+    its side is dropped only if the other side's language is above ``other``. Texts are passed to it through
     :func:`as_identified`.
 
     To both, a label counts only if the text has letters of its scripts (:mod:`psp.text.scripts`), and never if it names
     a variety of the same language (``hr`` for a side in ``bs``). A doubtful side is dropped if most of its letters are
-    of scripts in which its language is never written; one with fewer letters than ``letters`` is kept.
+    of scripts in which its language is never written; one with fewer letters than :data:`LETTERS` is kept.
 
-    ``method: top``, the paper's method for paraphrases, drops each side whose most probable language is not its own,
-    or is its own with a probability below ``threshold``; with ``spare``, a side is kept anyway if its own language has
-    at least this probability. Text keeps its case. Most of the lines it drops are correct: of the
+    ``method: top``, the paper's method for paraphrases, drops each side whose most probable language is not its own.
+    Text keeps its case. Most of the lines it drops are correct: of the
     sample's, it keeps 88% (Chinese) to 98%, the other method 99.5% or more.
 
     Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read at its first use;
@@ -149,9 +151,8 @@ class LanguageFilter(Filter):
             "evidence",
             ["evidence", "top"],
             recipes={"paper": "top", "code": "top"},
-            help="evidence: drop a side that is improbable in its own language and probable in another (`own`, "
-            "`partner`, `other`, `letters`); top: drop a side whose most probable language is not its own "
-            "(`threshold`, `spare`)",
+            help="evidence: drop a side that is improbable in its own language and probable in another (`other`); "
+            "top: drop a side whose most probable language is not its own",
         ),
         "identifier": choice(
             BOTH,
@@ -160,27 +161,13 @@ class LanguageFilter(Filter):
             help="evidence: both: py3langid, and fastText's lid.176 for the lines that py3langid leaves open; or one "
             "of them alone",
         ),
-        "gap": number(
-            14,
-            at_least=0,
-            help="evidence: py3langid's log score of another language, minus that of a side's own, above which the "
-            "side is dropped whatever lid.176 finds",
-        ),
-        "own": _probability(0.05, help="evidence: keep a side if its own language has at least this probability"),
-        "partner": _probability(
-            0.3, help="evidence: a probability of the other side's language above this counts against a side"
-        ),
-        "other": _probability(
+        "other": number(
             0.8,
-            help="evidence: a probability of any other language above this counts against a side; also of the other "
+            at_least=0,
+            at_most=1,
+            noun="a probability",
+            help="evidence: a probability of another language above this counts against a side; also of the other "
             "side's language, if the side's own has no label",
-        ),
-        "letters": integer(4, at_least=0, help="evidence: keep a side with fewer letters than this"),
-        "threshold": _probability(0, help="top: minimum probability of the top label; 0 accepts any"),
-        "spare": _probability(
-            None,
-            null=True,
-            help="top: keep a side anyway if its own language has at least this probability; null for never",
         ),
     }
 
@@ -223,18 +210,9 @@ class LanguageFilter(Filter):
 
     def by_top(self, column: list[str], own: str, partner: str) -> list[int]:
         self.load()
-        threshold, spare = self.settings["threshold"], self.settings["spare"]
         # A list even for one text: predict(str) fails with numpy 2 in fasttext 0.9.3.
-        labels, probabilities = self._model.predict(column)
-        bad = [
-            row
-            for row, (top, probability) in enumerate(zip(labels, probabilities, strict=True))
-            if not len(top) or top[0] != PREFIX + own or probability[0] < threshold
-        ]
-        if bad and spare is not None:
-            possible, _ = self._model.predict([column[row] for row in bad], k=-1, threshold=spare)
-            bad = [row for row, some in zip(bad, possible, strict=True) if PREFIX + own not in some]
-        return bad
+        labels, _ = self._model.predict(column)
+        return [row for row, top in enumerate(labels) if not len(top) or top[0] != PREFIX + own]
 
     def by_evidence(self, column: list[str], own: str, partner: str) -> list[int]:
         """The rows of texts that ``method: evidence`` drops, whose labels are ``own`` and the other side's."""
@@ -249,17 +227,17 @@ class LanguageFilter(Filter):
         unsettled: list[tuple[Suspect, _Needed]] = []
         least = min(needed.asked for needed in _NEEDED)
         for suspect in scores.suspects(column, own, partner, varieties(own) - {partner}, least):
-            if sum(suspect.letters.values()) < self.settings["letters"]:
+            if sum(suspect.letters.values()) < LETTERS:
                 continue
             needed = next(row for row in _NEEDED if _size(suspect.letters) < row.size)
-            if suspect.gap > self.settings["gap"] or (self._identifier == SCORES and foreign(own, suspect.letters)):
+            if suspect.gap > GAP or (self._identifier == SCORES and foreign(own, suspect.letters)):
                 dropped.append(suspect.row)
             elif self._identifier == BOTH and (suspect.gap > needed.asked or suspect.partner > least):
                 unsettled.append((suspect, needed))
         texts = [column[suspect.row] for suspect, _ in unsettled]
         for evidence in self.weigh(texts, own, partner) if texts else ():
             suspect, needed = unsettled[evidence.row]
-            improbable = evidence.own is not None and evidence.own < self.settings["own"]
+            improbable = evidence.own is not None and evidence.own < OWN
             if (improbable and suspect.gap > needed.agreed) or self._against(evidence):
                 dropped.append(suspect.row)
         return sorted(dropped)
@@ -296,15 +274,12 @@ class LanguageFilter(Filter):
             )
 
     def _against(self, evidence: Evidence) -> bool:
-        settings = self.settings
-        if evidence.letters < settings["letters"]:
+        other = self.settings["other"]
+        if evidence.letters < LETTERS:
             return False
         if evidence.own is None:
-            return evidence.partner > settings["other"]
-        return evidence.foreign or (
-            evidence.own < settings["own"]
-            and (evidence.partner > settings["partner"] or evidence.other > settings["other"])
-        )
+            return evidence.partner > other
+        return evidence.foreign or (evidence.own < OWN and (evidence.partner > PARTNER or evidence.other > other))
 
     def prepare(self) -> None:
         if self._scores is None and self._identifier != LID:

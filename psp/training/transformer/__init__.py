@@ -117,7 +117,7 @@ class TransformerTraining:
     threads: int
     seed: int = 1
     model_config: Mapping[str, Any] = field(default_factory=dict)
-    identity: Mapping[str, str] = field(default_factory=dict)
+    identity: Mapping[str, Any] = field(default_factory=dict)
     replace: bool = True
     teacher: Path | None = None
 
@@ -140,7 +140,7 @@ class TransformerTraining:
 
     @classmethod
     def configured(
-        cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, code: str, **folders: Any
+        cls, inputs: Any, params: Mapping[str, Any], job: Mapping[str, Any], *, seed: int, version: int, **folders: Any
     ) -> TransformerTraining:
         """A training run as a rule requests it, like :meth:`psp.training.loop.Training.configured`; reads ``pairs``."""
         own = {key: job[key] for key in ("device", "log_every", "checkpoint_steps")}
@@ -151,7 +151,7 @@ class TransformerTraining:
             development=DevelopmentFiles.configured(inputs, params["development"]),
             seed=seed,
             model_config={"languages": list(params["languages"]), "recipe": params["recipe"]},
-            identity={"code": code},
+            identity={"version": version},
             teacher=Path(inputs.teacher[0]) if inputs.teacher else None,
             threads=job["threads"],
             **folders,

@@ -38,7 +38,7 @@ def train_translator(
     corpora: Sequence[str],
     threads: int,
     seed: int = 1,
-    identity: Mapping[str, str] | None = None,
+    identity: Mapping[str, Any] | None = None,
 ) -> dict[str, Any]:
     """Train a translator and write it, or resume its training if that was stopped or killed.
 

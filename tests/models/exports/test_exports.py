@@ -99,10 +99,10 @@ def test_sentence_transformers_can_train_and_save_it(model, tmp_path):
     import torch
     from sentence_transformers import SentenceTransformer
 
-    from psp.models.exports.module import SubwordMean
+    from psp.models.exports.module import PspModel
 
     export("sentence-transformers", model, tmp_path / "out", sample())
-    loaded = SentenceTransformer(modules=[SubwordMean.load(str(tmp_path / "out"))], device="cpu")
+    loaded = SentenceTransformer(modules=[PspModel.load(str(tmp_path / "out"))], device="cpu")
     assert loaded.get_embedding_dimension() == model.dim
     features = loaded.preprocess(["the cat", "le chat"])
     loaded(features)["sentence_embedding"].sum().backward()
@@ -132,10 +132,9 @@ def test_sentence_transformers_options(model, tmp_path):
 
 @sentence_transformers
 @pytest.mark.parametrize("excluded_ids", [[], LEFT_OUT])
-@pytest.mark.parametrize("form", ["static-embedding", "model2vec"])
-def test_a_static_embedding_has_the_same_vectors_but_for_unknown_pieces(make, tmp_path, form, excluded_ids):
+def test_a_static_embedding_has_the_same_vectors_but_for_unknown_pieces(make, tmp_path, excluded_ids):
     model = make(left_out=excluded_ids)
-    export(form, model, tmp_path / "out", sample())
+    export("static-embedding", model, tmp_path / "out", sample())
     found, expected = embed_by_sentence_transformers(tmp_path / "out", TEXTS), model.embed_raw_text(TEXTS)
     if not excluded_ids:
         np.testing.assert_allclose(found, expected, **CLOSE)
@@ -145,13 +144,13 @@ def test_a_static_embedding_has_the_same_vectors_but_for_unknown_pieces(make, tm
 
 @model2vec
 @pytest.mark.parametrize("excluded_ids", [[], LEFT_OUT])
-def test_model2vec_has_the_same_vectors(make, tmp_path, excluded_ids):
+def test_model2vec_reads_it_and_has_the_same_vectors(make, tmp_path, excluded_ids):
     from model2vec import StaticModel
 
     model = make(left_out=excluded_ids)
-    export("model2vec", model, tmp_path / "out", sample())
+    export("static-embedding", model, tmp_path / "out", sample())
     loaded, texts = StaticModel.from_pretrained(tmp_path / "out"), [*TEXTS, *UNKNOWN]
-    found, expected = loaded.encode(texts), model.embed_raw_text(texts)
+    found, expected = loaded.encode(texts, max_length=None), model.embed_raw_text(texts)
     if not excluded_ids:
         np.testing.assert_allclose(found, expected, **CLOSE)
     same_direction(found, expected)
@@ -206,9 +205,8 @@ def test_word2vec_has_the_vectors_of_words(tmp_path):
 
 
 @sentence_transformers
-@model2vec
 @onnxruntime
-@pytest.mark.parametrize("form", ["sentence-transformers", "static-embedding", "model2vec", "onnx"])
+@pytest.mark.parametrize("form", ["sentence-transformers", "static-embedding", "onnx"])
 @pytest.mark.parametrize("excluded_ids", [[], LEFT_OUT])
 def test_the_code_in_its_readme_runs(make, tmp_path, form, excluded_ids, monkeypatch):
     model = make(left_out=excluded_ids)
@@ -225,7 +223,6 @@ def test_the_code_in_its_readme_runs(make, tmp_path, form, excluded_ids, monkeyp
         np.testing.assert_allclose(names["vectors"], expected, **CLOSE)
 
 
-@model2vec
 @onnxruntime
 @pytest.mark.parametrize("form", FORMS)
 def test_the_command(model, sp_model, tmp_path, capsys, form):
@@ -235,7 +232,7 @@ def test_the_command(model, sp_model, tmp_path, capsys, form):
     main(["export", form, str(tmp_path / "model"), out, "--check", str(tmp_path / "texts.txt")])
     said = capsys.readouterr().out
     assert said.startswith(out)
-    if form in {"static-embedding", "model2vec"}:
+    if form == "static-embedding":
         assert "on 4 sentences: 0 have other pieces, 2 hold pieces that psp leaves out" in said
         assert "lowest cosine of the two vectors is 1.000000" in said
     with pytest.raises(SystemExit):
@@ -247,7 +244,6 @@ def test_the_command(model, sp_model, tmp_path, capsys, form):
         assert file.read_bytes() == (tmp_path / "again/out" / file.relative_to(first)).read_bytes()
 
 
-@model2vec
 @onnxruntime
 @pytest.mark.parametrize("form", FORMS)
 def test_a_full_disk(model, sp_model, tmp_path, form):
@@ -266,7 +262,7 @@ main(["export", {form!r}, {str(tmp_path / "model")!r}, {str(tmp_path / "out.py")
 
 
 @pytest.mark.parametrize(
-    ("form", "package"), [("static-embedding", "tokenizers"), ("model2vec", "google.protobuf"), ("onnx", "onnx")]
+    ("form", "package"), [("static-embedding", "tokenizers"), ("static-embedding", "google.protobuf"), ("onnx", "onnx")]
 )
 def test_a_missing_package_is_named_with_its_extra(model, tmp_path, monkeypatch, form, package):
     if package != "tokenizers" and importlib.util.find_spec("tokenizers") is None:
@@ -277,7 +273,6 @@ def test_a_missing_package_is_named_with_its_extra(model, tmp_path, monkeypatch,
     assert not list(tmp_path.iterdir())
 
 
-@model2vec
 @pytest.mark.parametrize(
     "settings",
     [
@@ -293,7 +288,7 @@ def test_what_no_hugging_face_tokenizer_can_be_made_of(tmp_path, settings):
     pieces = load_sentencepiece(path).get_piece_size()
     other = Model(np.ones((pieces, 3), np.float32), path)
     with pytest.raises(PspError, match="unigram sentencepiece model"):
-        export("model2vec", other, tmp_path / "out", sample())
+        export("static-embedding", other, tmp_path / "out", sample())
     assert [entry.name for entry in tmp_path.iterdir()] == ["sp.model"]
 
 

@@ -92,7 +92,7 @@ def test_static_embedding_has_the_vectors_of_words(kinds, tmp_path, name):
     [
         ("trigrams", "static-embedding", "has a tokenizer whose pieces do not overlap, as trigrams do"),
         ("trigrams", "word2vec", "separates columns by spaces, which trigrams contain"),
-        ("lstm", "model2vec", "holds means only; this model's vectors come from"),
+        ("lstm", "static-embedding", "holds means only; this model's vectors come from"),
         ("lstm", "static-embedding", "holds means only"),
         ("combination", "static-embedding", "has one vocabulary, and a combination of models several"),
         ("added", "word2vec", "has one vocabulary, and a combination of models several"),

@@ -66,13 +66,12 @@ def test_the_ids_are_those_of_sentencepiece(tmp_path, settings, lower_case):
 def test_what_is_other_is_counted(make):
     model = make()
     made, table = tokenizer.convert(make(lower_case=False)), tokenizer.table(model)
-    found = tokenizer.compare(model, made, table, ["bread", "BREAD", "the cat", "the 日"], drops=False)
+    found = tokenizer.compare(model, made, table, ["bread", "BREAD", "the cat", "the 日"])
     # "BREAD" has other pieces, none: no capital is known.
     assert (found.sentences, found.other, found.unknown) == (4, 1, 1)
     known = len(model.ids(["the 日"])[0])
     shorter = np.abs(model.embed_raw_text(["the 日"]) / (known + 1)).max()  # an unknown piece more in the mean
-    assert tokenizer.compare(model, made, table, ["the 日"], drops=False).difference == pytest.approx(shorter, abs=1e-6)
-    assert tokenizer.compare(model, made, table, ["the 日"], drops=True).difference < 1e-6
+    assert tokenizer.compare(model, made, table, ["the 日"]).difference == pytest.approx(shorter, abs=1e-6)
     assert str(found).startswith("Compared with sentencepiece on 4 sentences: 1 have other pieces, 1 hold")
 
 
@@ -106,5 +105,5 @@ def test_real_sentences_in_many_scripts(psp_data, tmp_path):
     # vowel mark between a letter and its hamza, which sentencepiece does not join.
     for form, most in (("NFC", 1), ("NFD", 8)):
         some = [unicodedata.normalize(form, text) for text in texts]
-        found = tokenizer.compare(model, *made, some, drops=True)
+        found = tokenizer.compare(model, *made, some)
         assert found.other <= most, found

@@ -16,6 +16,7 @@ import psp.pairs.filters
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.settings import boolean, integer
 from psp.pairs.filters import Batch, Filter, build, names
+from psp.pairs.filters.language import GAP
 from psp.text.language_scores import LanguageScores, _model
 from psp.text.languages import LID_LABELS, lid_label
 from psp.text.words import clean
@@ -56,12 +57,10 @@ def test_only_enabled_filters_are_built_cheap_ones_first():
         ({"score": {"min": "low"}}, "filters.score.min: 'low' must be a number"),
         ({"score": {"max": float("nan")}}, "filters.score.max: nan must be a number"),
         ({"score": {"min": 0.9, "max": 0.8}}, "filters.score: min 0.9 is above max 0.8; swap them"),
-        ({"language": {"threshold": 1.5}}, "filters.language.threshold: 1.5 must be a probability"),
-        ({"language": {"own": -0.1}}, "filters.language.own: -0.1 must be a probability"),
+        ({"language": {"other": 1.5}}, "filters.language.other: 1.5 must be a probability"),
+        ({"language": {"other": -0.1}}, "filters.language.other: -0.1 must be a probability"),
         ({"language": {"method": "best"}}, "filters.language.method: 'best' must be one of evidence, top"),
-        ({"language": {"letters": 1.5}}, "filters.language.letters: 1.5 must be a whole number"),
-        ({"language": {"spare": True}}, "filters.language.spare: True must be a probability"),
-        ({"language": {"threshold": "high"}}, "filters.language.threshold: 'high' must be a probability"),
+        ({"language": {"other": True}}, "filters.language.other: True must be a probability"),
     ],
 )
 def test_a_wrong_setting_is_named(config, message):
@@ -217,38 +216,6 @@ def test_language_looks_at_the_sides_it_is_told(lid, sides, kept):
     assert [reason is None for reason in judge(batch((GERMAN, FRENCH), (ENGLISH, GERMAN)))] == kept
 
 
-def test_language_asks_for_the_threshold(lid):
-    import fasttext
-
-    _, ((probability,),) = fasttext.load_model(str(lid)).predict([ENGLISH])
-    assert 0.1 < probability < 0.95
-
-    def judged(threshold: float) -> list[str | None]:
-        (judge,) = build(
-            {"language": {"method": "top", "threshold": threshold, "sides": "source"}}, ("en", "fr"), {"lid": lid}
-        )
-        return judge(batch((ENGLISH, FRENCH)))
-
-    assert judged(float(probability) - 0.01) == [None]
-    assert judged(float(probability) + 0.01) == ["language: source"]
-
-
-def test_language_spares_a_side_whose_own_language_is_likely_enough(lid):
-    import fasttext
-
-    doubtful = "La neige fond."
-    labels, probabilities = fasttext.load_model(str(lid)).predict(doubtful, k=176)
-    own = float(dict(zip(labels, probabilities, strict=True))["__label__fr"])
-    assert labels[0] != "__label__fr" and own > 0.02
-
-    def judged(spare: float | None) -> list[str | None]:
-        (judge,) = build({"language": {"method": "top", "spare": spare}}, ("en", "fr"), {"lid": lid})
-        return judge(batch((ENGLISH, doubtful), (ENGLISH, GERMAN), (ENGLISH, FRENCH)))
-
-    assert judged(None) == judged(own + 0.01) == ["language: target", "language: target", None]
-    assert judged(own - 0.01) == [None, "language: target", None]
-
-
 def test_odd_characters_and_many_texts_do_not_shift_the_labels(lid):
     (judge,) = build({"language": {}}, ("en", "fr"), {"lid": lid})
     odd = ["", " ", "\0", "</s>", "__label__de", "a\rb", "\u2028", "\u0085", "😀" * 50, "x" * 5000]
@@ -296,12 +263,10 @@ def test_a_side_in_the_partners_language_is_dropped_at_a_lower_probability_than_
     (evidence,) = judge.weigh([improbable], "fr", "de")
     assert evidence.partner > 0.5
     between = evidence.partner - 0.01, evidence.partner + 0.01
-    assert judged(("de", "fr"), improbable, partner=between[0]) == "language: target"
-    assert judged(("de", "fr"), improbable, partner=between[1]) is None
+    assert judged(("de", "fr"), improbable, other=1) == "language: target"
     assert judged(("en", "fr"), improbable, other=between[0]) == "language: target"
     assert judged(("en", "fr"), improbable, other=between[1]) is None
     assert judged(("en", "fr"), probable) == "language: target"
-    assert judged(("en", "fr"), probable, own=0.0) is None
 
 
 def test_a_side_of_a_language_without_a_label_is_dropped_for_the_partners_alone(lid):
@@ -343,12 +308,8 @@ def test_vocalised_arabic_is_arabic(lid):
 
 
 def test_a_side_too_short_to_judge_is_kept(lid):
-    def judged(letters: int) -> list[str | None]:
-        (judge,) = build({"language": {"letters": letters}}, ("en", "zh"), {"lid": lid})
-        return judge(batch((ENGLISH, "Der Hund"), (ENGLISH, "12:30")))
-
-    assert judged(7) == ["language: target", None]
-    assert judged(8) == [None, None]
+    (judge,) = build({"language": {}}, ("en", "zh"), {"lid": lid})
+    assert judge(batch((ENGLISH, "Der Hund"), (ENGLISH, "12:30"), (ENGLISH, "Hut"))) == ["language: target", None, None]
 
 
 SWAHILI = "Kiasi cha maji kinachohitajika hutegemea ukubwa wa shamba lako."
@@ -365,11 +326,8 @@ def test_lines_that_py3langid_leaves_open_are_for_lid176(lid):
     unsettled = "Das Restaurant"  # of which a French text may well have the name
     (judge,) = build({"language": {"identifier": "py3langid"}}, ("de", "fr"))
     (suspect,) = LanguageScores().suspects([unsettled], "fr", "de", (), 2.0)
-    assert suspect.gap == suspect.partner < judge.settings["gap"] and judge(batch((GERMAN, unsettled))) == [None]
-    for own, reason in ((0.05, "language: target"), (0.0, None)):  # below `own`, lid.176 finds it improbable
-        (judge,) = build({"language": {"own": own}}, ("de", "fr"), {"lid": lid})
-        assert judge(batch((GERMAN, unsettled))) == [reason]
-    (judge,) = build({"language": {"gap": suspect.gap - 0.1, "identifier": "py3langid"}}, ("de", "fr"))
+    assert suspect.gap == suspect.partner < GAP and judge(batch((GERMAN, unsettled))) == [None]
+    (judge,) = build({"language": {}}, ("de", "fr"), {"lid": lid})
     assert judge(batch((GERMAN, unsettled))) == ["language: target"]
 
 

@@ -1,1 +1,0 @@
-"""The names that models exported before :mod:`paraphrastic` have for psp's code."""
