@@ -20,7 +20,6 @@ from psp.cli import (
     mine,
     paraphrase,
     pin,
-    pivot,
     plan,
     push,
     quantize,
@@ -29,8 +28,6 @@ from psp.cli import (
     search,
     serve,
     show,
-    train,
-    train_translator,
     translate,
 )
 from psp.cli.common import check_outputs, printing
@@ -44,7 +41,7 @@ COMMANDS = {
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),
-    "without the workflow": (pivot, train, train_translator, translate, paraphrase),
+    "use a translator": (translate, paraphrase),
 }
 
 

@@ -35,11 +35,8 @@ def test_the_folder_that_was_meant(results, capsys):
         assert f"{results}/model: is a model, not a folder of results; its results are in {results}" in text
 
 
-def test_the_command_and_the_key_that_were_meant(tmp_path, capsys):
+def test_the_command_that_was_meant(capsys):
     assert "embde: no such command; did you mean embed?" in said(capsys, "embde", "x")
-    (tmp_path / "a.tsv").write_text("a\tb\n")
-    options = ["--encoder", "word", "--languages", "en", "--out", tmp_path / "m", "--set", "epoch=3"]
-    assert "train.epoch: no such key; did you mean epochs?" in said(capsys, "train", tmp_path / "a.tsv", *options)
 
 
 def test_the_target_that_was_meant(monkeypatch):

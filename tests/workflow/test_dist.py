@@ -17,9 +17,8 @@ from psp.core.errors import EXTRAS
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "plan", "pin", "languages", "train", "show", "eval", "info", "embed", "score", "search", "mine",
-    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push",
-    "train-translator", "translate", "paraphrase",
+    "plan", "pin", "languages", "show", "eval", "info", "embed", "score", "search", "mine", "quantize", "combine",
+    "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate", "paraphrase",
 )  # fmt: skip
 
 pytestmark = pytest.mark.slow
