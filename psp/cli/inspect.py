@@ -10,7 +10,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from psp.cli.project import models, named, read_config
+from psp.cli.project import models, named, read_config, workflow_of
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 
@@ -56,7 +56,8 @@ def _make(folder: Path, targets: list[str], configs: list[str], cores: int) -> N
     if importlib.util.find_spec("snakemake") is None:
         raise PspError("this command runs Snakemake: pip install 'paraphrastic[workflow]'")
     files = ["--configfile", *(str(Path(file).absolute()) for file in configs)] if configs else []
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *files, "--", *targets]
+    snakefile = str((workflow_of(folder) / "Snakefile").absolute())
+    command = [sys.executable, "-m", "snakemake", "-s", snakefile, "--cores", str(cores), *files, "--", *targets]
     # Its messages go to stderr, apart from the report.
     if subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False).returncode:
         raise DataError("was not made; see the reason above", folder / ", ".join(targets))

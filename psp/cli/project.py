@@ -1,4 +1,4 @@
-"""Helpers for the commands that need a checkout: the folder of the Snakefile and its config."""
+"""Helpers for the commands of the workflow: its folder, and the config of a run."""
 
 from __future__ import annotations
 
@@ -7,20 +7,16 @@ import logging
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from psp.core.errors import ConfigError
+from psp.core.workflow import CONFIG, home, is_home
 
 if TYPE_CHECKING:
     from psp.config.config import Config
 
 
-#: The file by which a project's folder is recognised.
-CONFIG = "config/config.yaml"
-
-
 def project(command: argparse.ArgumentParser) -> None:
     """Add ``--folder`` and ``--configfile``."""
     command.add_argument("--configfile", nargs="+", default=[], metavar="FILE", help="as for snakemake")
-    command.add_argument("--folder", default=".", type=Path, help="where the Snakefile is (default: here)")
+    command.add_argument("--folder", default=".", type=Path, help="the folder with results/ (default: here)")
 
 
 def models(command: argparse.ArgumentParser) -> None:
@@ -41,22 +37,21 @@ def named(options: argparse.Namespace) -> list[str]:
     return list(options.models)
 
 
+def workflow_of(folder: Path) -> Path:
+    """The folder with the Snakefile of a run: its own, if it is a checkout, or else that of this installation."""
+    return folder if is_home(folder) else home()
+
+
 def read_config(options: argparse.Namespace) -> Config:
-    """Load the project's config, overlaid with the command line's config files; log notes about it.
+    """Load the workflow's config, overlaid with the command line's config files; log notes about it.
 
     Raises:
-        ConfigError: the folder is not a project, or the config is wrong.
+        ConfigError: the config is wrong.
     """
-    folder: Path = options.folder
-    if not (folder / CONFIG).is_file():
-        raise ConfigError(
-            f"{folder.absolute()}: no {CONFIG} here; this command needs a checkout of psp: run it there, or name one "
-            "with --folder"
-        )
     from psp.config.config import Config
     from psp.config.config_file import look
 
-    files = [folder / CONFIG, *options.configfile]
+    files = [workflow_of(options.folder) / CONFIG, *options.configfile]
     for note in look(files):
         logging.getLogger("psp").warning("note: %s", note)
     return Config.load(files)

@@ -182,8 +182,9 @@ def _imports(tree: ast.Module, package: str) -> set[str]:
 
 
 def _path(name: str) -> Path | None:
-    base = PACKAGE.parent.joinpath(*name.split("."))
-    for path in (base / "__init__.py", base.with_suffix(".py")):
-        if path.is_file():
-            return path
+    for root in (PACKAGE.parent, PACKAGE / "workflow"):  # of a wheel, which has the generator there
+        base = root.joinpath(*name.split("."))
+        for path in (base / "__init__.py", base.with_suffix(".py")):
+            if path.is_file():
+                return path
     return None
