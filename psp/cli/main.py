@@ -29,6 +29,7 @@ from psp.cli import (
     serve,
     show,
     translate,
+    workflow,
 )
 from psp.cli.common import check_outputs, printing
 from psp.core.errors import closest
@@ -37,7 +38,7 @@ from psp.core.version import __version__
 
 #: In the order of the help, by purpose.
 COMMANDS = {
-    "before and during a run of the workflow": (languages, plan, inspect, pin),
+    "before and during a run of the workflow": (languages, plan, inspect, pin, workflow),
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -37,6 +38,11 @@ def test_the_folder_that_was_meant(results, capsys):
 
 def test_the_command_that_was_meant(capsys):
     assert "embde: no such command; did you mean embed?" in said(capsys, "embde", "x")
+
+
+def test_the_snakefile_of_a_checkout(capsys):
+    main(["workflow"])
+    assert capsys.readouterr().out == f"{Path(__file__).parents[2] / 'Snakefile'}\n"
 
 
 def test_the_target_that_was_meant(monkeypatch):

@@ -21,6 +21,7 @@ ROOT = Path(__file__).parents[2]
 COMMANDS = (
     "plan", "pin", "languages", "show", "eval", "info", "embed", "score", "search", "mine", "quantize", "combine",
     "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate", "paraphrase",
+    "workflow",
 )  # fmt: skip
 
 #: What a run of the workflow needs, beside the Snakefile.
@@ -221,12 +222,12 @@ def test_commands_of_the_workflow_name_the_extra_that_they_need(bare, arguments)
 
 
 def test_the_workflow_runs_in_an_empty_folder(whole, tmp_path):
-    home = Path(whole("python", "-c", "from psp.core.workflow import home; print(home())", cwd=tmp_path).strip())
-    assert home.name == "workflow" and home.parent.name == "psp"
+    snakefile = Path(whole("psp", "workflow", cwd=tmp_path).strip())
+    assert snakefile.parts[-3:] == ("psp", "workflow", "Snakefile")
     (tmp_path / "tiny.yaml").write_text(TINY)
-    configs = ["--configfile", home / "config/demo.yaml", "tiny.yaml"]
+    configs = ["--configfile", snakefile.parent / "config/demo.yaml", "tiny.yaml"]
     assert whole("psp", "plan", "demo", *configs, cwd=tmp_path).startswith("model demo: ")
-    snakemake = ["-m", "snakemake", "-s", home / "Snakefile", "--cores", "2"]
+    snakemake = ["-m", "snakemake", "-s", snakefile, "--cores", "2"]
     whole("python", *snakemake, *configs, "--", "results/demo/eval.json", cwd=tmp_path)
     assert whole("psp", "show", "results/demo", cwd=tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {".snakemake", "results", "tiny.yaml"}
