@@ -127,11 +127,12 @@ def check_results(folder: Path) -> Path:
 def jobs(command: argparse.ArgumentParser) -> None:
     """Add ``--jobs``."""
     command.add_argument(
-        "--jobs", type=_positive, default=1, metavar="N", help="number of worker processes (default: 1)"
+        "--jobs", type=positive, default=1, metavar="N", help="number of worker processes (default: 1)"
     )
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Read a number of at least 1; for argparse."""
     if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
     return int(text)

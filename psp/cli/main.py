@@ -28,6 +28,7 @@ from psp.cli import (
     search,
     serve,
     show,
+    train,
     translate,
     workflow,
 )
@@ -38,7 +39,7 @@ from psp.core.version import __version__
 
 #: In the order of the help, by purpose.
 COMMANDS = {
-    "before and during a run of the workflow": (languages, plan, inspect, pin, workflow),
+    "train a model, by the workflow": (train, languages, plan, inspect, pin, workflow),
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),

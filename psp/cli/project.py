@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import argparse
+import importlib.util
 import logging
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from psp.core.errors import PspError
 from psp.core.workflow import CONFIG, home, is_home
 
 if TYPE_CHECKING:
@@ -55,3 +62,38 @@ def read_config(options: argparse.Namespace) -> Config:
     for note in look(files):
         logging.getLogger("psp").warning("note: %s", note)
     return Config.load(files)
+
+
+def snakemake(folder: Path, targets: Sequence[str], configs: Sequence[str], cores: int) -> int:
+    """Run Snakemake in a folder, and return its status; what it says goes to standard error.
+
+    Ctrl-C and SIGTERM reach it and its jobs once, and it then ends by itself, without a lock left behind.
+
+    Raises:
+        PspError: it is not installed.
+        SystemExit: it was stopped so.
+    """
+    if importlib.util.find_spec("snakemake") is None:
+        raise PspError("this command runs Snakemake: pip install 'paraphrastic[workflow]'")
+    snakefile = str((workflow_of(folder) / "Snakefile").absolute())
+    files = ["--configfile", *configs] if configs else []
+    # What a stopped run left goes on, or is made again.
+    options = ["-s", snakefile, "--cores", str(cores), "--rerun-incomplete", *files]
+    command = [sys.executable, "-m", "snakemake", *options, "--", *targets]
+    # A group of its own: a terminal's Ctrl-C comes here alone, and is passed on.
+    process = subprocess.Popen(command, cwd=folder, stdout=sys.stderr, process_group=0)
+    stopped: list[int] = []
+
+    def pass_on(number: int, frame: object) -> None:
+        stopped.append(number)
+        os.killpg(process.pid, number)
+
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        status = process.wait()
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
+    if stopped:
+        raise SystemExit(128 + stopped[0])
+    return status

@@ -19,9 +19,9 @@ from tests.workflow.conftest import TINY
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "plan", "pin", "languages", "show", "eval", "info", "embed", "score", "search", "mine", "quantize", "combine",
-    "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate", "paraphrase",
-    "workflow",
+    "train", "plan", "pin", "workflow", "languages", "show", "eval", "info", "embed", "score", "search", "mine",
+    "quantize", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate",
+    "paraphrase",
 )  # fmt: skip
 
 #: What a run of the workflow needs, beside the Snakefile.
@@ -231,3 +231,11 @@ def test_the_workflow_runs_in_an_empty_folder(whole, tmp_path):
     whole("python", *snakemake, *configs, "--", "results/demo/eval.json", cwd=tmp_path)
     assert whole("psp", "show", "results/demo", cwd=tmp_path)
     assert {file.name for file in tmp_path.iterdir()} == {".snakemake", "results", "tiny.yaml"}
+    # The README's shortest way.
+    command = "psp train my.tsv --languages en fr --out mine"
+    assert f"\n{command}\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+    pairs = zipfile.ZipFile(tmp_path / "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip")
+    sides = [pairs.read(f"Phrasebook.en-fr.{side}").decode().splitlines()[:600] for side in ("en", "fr")]
+    (tmp_path / "my.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*sides, strict=True)), encoding="utf-8")
+    assert "held-out pairs (dev)" in whole(*command.split(), cwd=tmp_path)
+    assert (tmp_path / "mine/results/mine/model/model.safetensors").exists()

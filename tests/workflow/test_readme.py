@@ -65,6 +65,14 @@ def test_every_psp_command_has_the_options_that_a_page_gives_it():
             parsers[" ".join(words[:2])].parse_args(words[2:])
 
 
+def test_the_readme_has_the_help_of_psp_train():
+    (block,) = [" ".join(text.split()) for text in blocks("text", ["README.md"]) if "psp train FILE" in text]
+    (parser,) = [parser for _, parser in page_of_commands.commands() if parser.prog == "psp train"]
+    for action in parser._actions[1:]:
+        assert f"{action.option_strings[0] if action.option_strings else action.metavar} " in block
+        assert action.help in block
+
+
 def test_the_readme_stays_short():
     assert len(TEXTS["README.md"].splitlines()) <= 150
 
@@ -252,7 +260,8 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     for name in ("ann", "bob"):
         rows = "".join(f"{pair_id(one, other)}\t3\t3\n" for one, other, _ in scored)
         (tmp_path / f"{name}.tsv").write_text(f"id\tparaphrase\tfluency\n{rows}")
-    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", *TRANSLATE)
+    # psp train is run in test_dist.py, by the wheel.
+    elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp train", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
     assert len(commands) == 18
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
