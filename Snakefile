@@ -4,7 +4,7 @@
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 
 
-configfile: "config/config.yaml"
+configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "rules/common.smk"
