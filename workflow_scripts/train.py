@@ -3,13 +3,12 @@
 from pathlib import Path
 
 from psp.core.scripts import job
-from psp.training import grid
+from psp.training.tune import winner
 
 with job(snakemake) as snakemake:
     params, settings = snakemake.params, dict(snakemake.params.training)
-    if params.searched:  # take what the best point of the grid has
-        found = grid.report(dict(zip(params.searched, snakemake.input.points, strict=True)), params.searched)
-        settings["train"] = {**settings["train"], **params.searched[found["best"]]}
+    if snakemake.input.tune:
+        settings["train"] = {**settings["train"], **winner(snakemake.input.tune[0])}
     kind = params.kind["of"].training()
     kind.configured(
         snakemake.input,

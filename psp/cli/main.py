@@ -20,6 +20,7 @@ from psp.cli import (
     mine,
     paraphrase,
     pin,
+    pivot,
     plan,
     push,
     quantize,
@@ -29,8 +30,8 @@ from psp.cli import (
     serve,
     show,
     train,
+    train_translator,
     translate,
-    workflow,
 )
 from psp.cli.common import check_outputs, printing
 from psp.core.errors import closest
@@ -39,11 +40,11 @@ from psp.core.version import __version__
 
 #: In the order of the help, by purpose.
 COMMANDS = {
-    "train a model, by the workflow": (train, languages, plan, inspect, pin, workflow),
+    "before and during a run of the workflow": (languages, plan, inspect, pin),
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),
-    "use a translator": (translate, paraphrase),
+    "without the workflow": (pivot, train, train_translator, translate, paraphrase),
 }
 
 
