@@ -12,8 +12,8 @@ Two rules apply, in the order of the file, whose rows are already shuffled:
 
 A row with a side without letters and digits stays, and nothing is compared with it.
 
-rensa makes the signatures. They are on disk, 128 bytes a row; memory holds some 60 bytes a row, and the signatures as
-far as the system has room for them.
+rensa makes the signatures, 128 bytes a row in a file that is mapped into memory; the rest takes some 60 bytes a row.
+(610,616 real pairs: 201 MB in all, of which 78 are that file.)
 """
 
 from __future__ import annotations

@@ -16,10 +16,10 @@ from matplotlib.text import Text
 
 from psp.core.errors import DataError
 from psp.core.machine import usable_cores
-from psp.evaluation.speed.measure import measure_speed
+from psp.evaluation.speed.measure import _folders, measure_speed
 from psp.evaluation.speed.process import THREAD_VARIABLES, Broken, Process
 from psp.evaluation.speed.settings import SECTION
-from psp.evaluation.speed.systems import OWN, PEERS, batches
+from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, batches
 from psp.evaluation.speed.worker import Worker
 from psp.models.exports import export
 from psp.models.folder import save_model
@@ -72,6 +72,13 @@ def measured(trained, tmp_path_factory):
     )
     draw(result, folder / "speed.png")
     return result, folder
+
+
+def test_systems_that_load_one_form_share_its_export(trained, tmp_path):
+    pytest.importorskip("tokenizers", reason="not installed (the extra export)")
+    specs, absent = [spec for spec in SYSTEMS if spec.name in ("StaticEmbedding", "model2vec")], []
+    made = _folders(Model.load(trained[0]), specs, tmp_path, None, absent)
+    assert absent == [] and set(made.values()) == {tmp_path / "static-embedding"} and len(made) == 2
 
 
 @pytest.mark.slow

@@ -73,12 +73,14 @@ def test_what_a_stage_makes_stands_beside_its_version():
     held = json.loads(stages.EXPECTED.read_text("utf-8"))["versions"]
     assert held == {rule: VERSION[rule] for rule in held}, "python -m tests.held.stages writes the hashes anew"
     assert VERSION.keys() - held.keys() == NOT_HELD
-    before = {"versions": {"mix": 1, "dedupe": 0}, "demo psp": {"dedupe a": "1", "mix": "1", "store": {}}}
+    stages_before = {"dedupe a": "1", "mix": "1", "store": {}, "rank": "1", "pivot": "1"}
+    before = {"versions": {"mix": 1, "dedupe": 0, "rank": 0, "pivot": 1}, "demo psp": stages_before}
     for now, wrong in (
         ({}, set()),
         ({"mix": "2"}, {"mix"}),
         ({"mix": "2", "store": {"ids": "2"}}, {"mix"}),  # the store follows
-        ({"dedupe a": "2", "mix": "2"}, set()),  # dedupe's version was raised
+        ({"dedupe a": "2", "mix": "2", "pivot": "2"}, set()),  # dedupe's version was raised
+        ({"rank": "2", "pivot": "2"}, {"pivot"}),  # rank's was
     ):
         assert stages.unraised(before, {"demo psp": {**before["demo psp"], **now}}) == wrong
 

@@ -186,14 +186,13 @@ class Workflow:
 def copy_tree(source: Path, target: Path) -> None:
     """Copy a folder with its files' times, which Snakemake compares.
 
-    What Python and numba have compiled, and the fingerprints, come along, since a copied source file has its time,
-    size and content: to compile the loops anew took half of each training's time, to parse all sources half of a dry
-    run's. What another process is just writing there does not.
+    What Python and numba have compiled comes along, since a copied source file has its time, size and content: to
+    compile the loops anew took half of each training's time. What another process is just writing there does not.
     """
 
     def unfinished(folder: str, names: list[str]) -> list[str]:
         compiled = Path(folder).name == "__pycache__"
-        return [name for name in names if compiled and not name.endswith((".pyc", ".nbi", ".nbc", ".json"))]
+        return [name for name in names if compiled and not name.endswith((".pyc", ".nbi", ".nbc"))]
 
     shutil.copytree(source, target, symlinks=True, ignore=unfinished)
 
@@ -210,15 +209,14 @@ def copy_project(folder: Path) -> Workflow:
 def project(fresh, tmp_path):
     """A fresh copy, nothing made yet."""
     for name in fresh.folder.iterdir():
-        if name.name != ".snakemake":
-            (copy_tree if name.is_dir() else shutil.copy2)(name, tmp_path / name.name)
+        (copy_tree if name.is_dir() else shutil.copy2)(name, tmp_path / name.name)
     return Workflow(tmp_path)
 
 
 @pytest.fixture(scope="session")
 def fresh(once):
-    """A fresh copy whose sources have their fingerprints. Not to be changed: take ``project``."""
-    return once("fresh", lambda folder: copy_project(folder).planned("results/demo/eval.json"))
+    """A fresh copy. Not to be changed: take ``project``."""
+    return once("fresh", copy_project)
 
 
 @pytest.fixture(scope="session")

@@ -421,7 +421,8 @@ def _folders(
                 made[spec.name] = exports / spec.form
                 continue
             try:
-                exported(spec.form, model, folder)
+                if not folder.exists():  # another system may load the same form
+                    exported(spec.form, model, folder)
             except PspError as error:
                 specs.remove(spec)
                 absent.append({"name": spec.name, "why": str(error)})

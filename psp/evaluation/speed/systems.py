@@ -218,7 +218,10 @@ class Model2Vec:
     def embed(self, texts: list[str]) -> np.ndarray:
         # On several cores it starts its own processes, as by default.
         vectors: np.ndarray = self.model.encode(
-            texts, batch_size=TEXTS_OF_A_BATCH["model2vec"], use_multiprocessing=self._cores > 1
+            texts,
+            max_length=None,  # the default cuts texts at 512 pieces
+            batch_size=TEXTS_OF_A_BATCH["model2vec"],
+            use_multiprocessing=self._cores > 1,
         )
         return vectors
 

@@ -126,8 +126,8 @@ class LanguageFilter(Filter):
     of scripts in which its language is never written; one with fewer letters than :data:`LETTERS` is kept.
 
     ``method: top``, the paper's method for paraphrases, drops each side whose most probable language is not its own.
-    Text keeps its case. Most of the lines it drops are correct: of the
-    sample's, it keeps 88% (Chinese) to 98%, the other method 99.5% or more.
+    Text keeps its case. Most of the lines it drops are correct: of the sample's, it keeps 88% (Chinese) to 98%, the
+    other method 99.5% or more.
 
     Needs the resource ``lid``, the path of fastText's lid.176.ftz or lid.176.bin, which is read at its first use;
     not with ``identifier: py3langid``, whose model is in its wheel.
