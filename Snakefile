@@ -4,7 +4,7 @@
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
 
 
-configfile: "config/config.yaml"
+configfile: f"{workflow.basedir}/config/config.yaml"
 
 
 include: "rules/common.smk"
@@ -16,7 +16,7 @@ include: "rules/inputs.smk"
 STAGES = """
     phrasebook download inspect filter pivot backtranslate rank dedupe mix neardup
     subword translator vocabulary store data stats development_pairs teach piece_vectors
-    train curve tune sample deciles by_corpus
+    train curve
     evaluate combine examples task system compare quantize speed lexicon card release variants report summary
 """
 for _stage in STAGES.split():

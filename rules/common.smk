@@ -11,7 +11,6 @@ from psp.config import counts, made_with, rates, targets
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.resolved import as_yaml
-from psp.config.study_entries import STUDIES
 from psp.config.targets import DOWNLOADS
 from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
@@ -29,7 +28,6 @@ from psp.pairs.filters.language import needs_lid
 from psp.report.settings import PARTS
 from psp.text.normalisation import name_of as name_of_normalisation
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
-from psp.text.tokenizer_kinds import those
 from psp.training.teaching.settings import OF_VECTORS
 from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
 from psp.training.translator.settings import JOB as TRANSLATOR_JOB
@@ -120,10 +118,8 @@ wildcard_constraints:
     model=MODEL,
     part=r"[^/]+",
     bitext=r"[^/]+",
-    sample=r"[^/]+",
-    point=r"[^/]+",
     set=r"[^/]+",
-    variant=r"[A-Za-z0-9][A-Za-z0-9._-]*",
+    variant=r"[A-Za-z0-9][A-Za-z0-9._+=-]*",
     seed=r"[0-9]+",
     task=r"[A-Za-z0-9][A-Za-z0-9._-]*",
     system=r"[A-Za-z0-9][A-Za-z0-9._+-]*",

@@ -1,7 +1,5 @@
 # Train models, and variants of them, with validation on development data; model/ is the folder that users load. The
 # model's kind says what training reads and depends on (psp/config/training.py).
-#: The result of the grid search, if the model is trained with its best settings.
-tuned = branch(setting("train", "tune"), then=["results/{model}/tune.json"])
 #: The files that kinds of models may read for training.
 TO_TRAIN = {
     "store": lambda wildcards: f"results/{wildcards.model}/store.h5",
@@ -34,13 +32,28 @@ def parameters(entry):
     return entry.of.parameters(entry)
 
 
-def quiet(entry):
-    """Return how a job trains, without a warning about few pairs."""
-    return {**entry.of.beside(entry), "warn_pairs": 0}
+def trained_points(wildcards):
+    """Return the train.json of each point of the model's grid, by the point's name."""
+    entry = CONFIG.cleared(wildcards.model)
+    folder = f"results/{entry.name}/variants"
+    return {
+        name: f"{folder}/{name}/{entry.seed}/train/train.json" for name in entry.points
+    }
+
+
+def searched(wildcards):
+    """Return for each point of the model's grid the values of what the grid searches."""
+    entry = CONFIG.cleared(wildcards.model)
+    return {name: dict(entry.variants[name].point) for name in entry.points}
+
+
+def of_best(values):
+    """Return an input or param function that is empty unless the model takes settings from its grid."""
+    return lambda wildcards: values(wildcards) if model(wildcards).tuned else {}
 
 
 def seed_of(wildcards):
-    """Return the seed of a training run: the model's, or that of a variant or a sample."""
+    """Return the seed of a training run: the model's, or that of a variant."""
     return int(wildcards.get("seed", model(wildcards).seed))
 
 
@@ -56,7 +69,9 @@ for _rule, (_files, _names) in TRAINED_BY.items():
                 f"{_rule}{_suffix}"
             input:
                 unpack(to_train),
-                tune=[] if _suffix else tuned,
+                points=lambda wildcards: list(
+                    of_best(trained_points)(wildcards).values()
+                ),
             output:
                 [_mark(f"{_home}/model/{file}") for file in _files],
                 metrics=f"{_home}/train/metrics.csv",
@@ -75,6 +90,7 @@ for _rule, (_files, _names) in TRAINED_BY.items():
             params:
                 training=lambda wildcards: parameters(model(wildcards)),
                 seed=seed_of,
+                searched=of_best(searched),
                 # Not compared. Its threads are not the rule's, which Snakemake limits to --cores: their number can
                 # change the last bits of a model.
                 job=lambda wildcards, input: model(wildcards).of.beside(

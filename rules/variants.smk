@@ -1,4 +1,5 @@
-# Train variants of a model, with several seeds each, on the same store, to compare recipes.
+# Train variants of a model, with several seeds each, on the same store, to compare recipes; and the points of its grid,
+# which are scored on development data alone.
 def variants(wildcards):
     """Return the training folder of each variant and seed; the model's own settings and seed are the model itself."""
     base = model(wildcards)
@@ -12,6 +13,7 @@ def variants(wildcards):
             for seed in variant.seeds
         }
         for variant in base.variants.values()
+        if variant.point is None
     }
 
 
@@ -45,6 +47,7 @@ rule variants:
     input:
         evaluations=of_variants("eval.json", "eval.safetensors"),
         systems=of_systems("eval.json", "eval.safetensors"),
+        points=lambda wildcards: list(trained_points(wildcards).values()),
     output:
         "results/{model}/variants.json",
     log:
@@ -58,6 +61,7 @@ rule variants:
     params:
         variants=variants,
         systems=beside,
+        searched=searched,
         version=VERSION["variants"],
     message:
         "Comparing the variants of {wildcards.model}"

@@ -91,7 +91,7 @@ def pytest_xdist_make_scheduler(config: pytest.Config, log: Any) -> Any:
     from xdist.scheduler import LoadScopeScheduling
 
     # Of those, these have a fixture that takes longer than their tests, which others would wait for.
-    together = ("dist", "new_kinds", "tune", "variants")
+    together = ("dist", "new_kinds", "grid", "variants")
 
     class ByFile(LoadScopeScheduling):
         def _split_scope(self, nodeid: str) -> str:

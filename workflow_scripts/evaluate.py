@@ -8,7 +8,7 @@ from psp.core.files import read_json
 from psp.core.scripts import job
 from psp.evaluation.evaluate import decontaminated, evaluate_model, gather
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.training.tune import differences
+from psp.training.grid import differences
 
 with job(snakemake) as snakemake:
     inputs, params = snakemake.input, snakemake.params

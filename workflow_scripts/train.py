@@ -3,12 +3,13 @@
 from pathlib import Path
 
 from psp.core.scripts import job
-from psp.training.tune import winner
+from psp.training import grid
 
 with job(snakemake) as snakemake:
     params, settings = snakemake.params, dict(snakemake.params.training)
-    if snakemake.input.tune:
-        settings["train"] = {**settings["train"], **winner(snakemake.input.tune[0])}
+    if params.searched:  # take what the best point of the grid has
+        found = grid.report(dict(zip(params.searched, snakemake.input.points, strict=True)), params.searched)
+        settings["train"] = {**settings["train"], **params.searched[found["best"]]}
     kind = params.kind["of"].training()
     kind.configured(
         snakemake.input,

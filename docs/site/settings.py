@@ -38,7 +38,7 @@ the top level, for all models, or in a model's entry, for that one. A key that i
 An empty cell under another recipe means the default of `psp`; a recipe without a column in a table has `psp`'s values
 in all of it. Under `paranmt` and `dadas`, the paper states a value without `*`; one with `*` comes from its published
 code; an empty cell means that neither states it, or that it does not apply. "Tunable" settings change what is learned:
-`tune.grid` and a model's `variants` may contain them.
+a model's `variants`, and their `grid`, may contain them.
 """
 
 

@@ -9,16 +9,15 @@ from __future__ import annotations
 import argparse
 import contextlib
 import importlib.util
-import json
 import logging
 import os
 import re
 import signal
 import stat
 import sys
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
-from typing import IO, Any, NoReturn
+from typing import IO, NoReturn
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_text
@@ -56,7 +55,7 @@ def _closed_after(stack: contextlib.ExitStack, stream: IO[bytes], path: Path) ->
 
 
 #: Options that name what a command writes; all others that name a file or a folder name what it reads.
-WRITTEN = frozenset({"json", "markdown", "out", "report", "save_index", "sheet", "train_dir"})
+WRITTEN = frozenset({"json", "markdown", "out", "report", "save_index", "sheet"})
 #: Files by which the folders are known whose files commands read: models, indexes and results; and their endings.
 READ_FOLDERS = ("config.json", "index.json", "eval.json")
 READ_FILES = frozenset({".bin", ".faiss", ".json", ".model", ".npy", ".npz", ".safetensors", ".spm", ".txt"})
@@ -103,50 +102,6 @@ def write_lines(written: Iterable[str], out: Path | None) -> None:
             file.writelines(written)
 
 
-def assignments(command: argparse.ArgumentParser, option: str, what: str) -> None:
-    """Add an option that takes settings, which :func:`assigned` reads."""
-    command.add_argument(option, nargs="+", action="extend", default=[], metavar="KEY=VALUE", help=what)
-
-
-def assigned(option: str, given: Sequence[str]) -> dict[str, Any]:
-    """Parse ``key=value`` as the config would; a value that is not JSON is a string.
-
-    Raises:
-        ConfigError: one is not of this form.
-    """
-    settings = {}
-    for assignment in given:
-        key, equals, value = assignment.partition("=")
-        if not (key and equals):
-            raise ConfigError(f"{option} {assignment}: write key=value, such as epochs=5")
-        try:
-            settings[key] = json.loads(value)
-        except json.JSONDecodeError:
-            settings[key] = value
-    return settings
-
-
-def training_options(command: argparse.ArgumentParser, made: str) -> None:
-    """Add ``--out``, ``--train-dir`` and ``--threads`` of commands that train."""
-    command.add_argument("--out", required=True, type=Path, metavar="FOLDER", help=f"the {made} folder to write")
-    command.add_argument("--train-dir", type=Path, metavar="FOLDER", help="folder for metrics (default: <out>-train)")
-    threads(command)
-
-
-def training_folders(options: argparse.Namespace) -> tuple[Path, Path]:
-    """The folders that ``--out`` and ``--train-dir`` name.
-
-    Raises:
-        ConfigError: one is a file.
-    """
-    out: Path = options.out.absolute()
-    train_dir: Path = options.train_dir or out.with_name(f"{out.name}-train")
-    for name, folder in (("--out", out), ("--train-dir", train_dir)):
-        if folder.exists() and not folder.is_dir():
-            raise ConfigError(f"{name} {folder}: is a file; name a folder")
-    return out, train_dir
-
-
 def model_argument(command: argparse.ArgumentParser) -> None:
     """Add ``MODEL``."""
     command.add_argument(
@@ -172,11 +127,12 @@ def check_results(folder: Path) -> Path:
 def jobs(command: argparse.ArgumentParser) -> None:
     """Add ``--jobs``."""
     command.add_argument(
-        "--jobs", type=_positive, default=1, metavar="N", help="number of worker processes (default: 1)"
+        "--jobs", type=positive, default=1, metavar="N", help="number of worker processes (default: 1)"
     )
 
 
-def _positive(text: str) -> int:
+def positive(text: str) -> int:
+    """Read a number of at least 1; for argparse."""
     if not (text.isdecimal() and int(text)):
         raise argparse.ArgumentTypeError(f"{text} is not a positive integer")
     return int(text)

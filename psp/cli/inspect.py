@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import os
-import subprocess
-import sys
 from pathlib import Path
 from typing import Any
 
-from psp.cli.project import models, named, read_config
-from psp.core.errors import DataError, PspError
+from psp.cli.project import models, named, read_config, snakemake
+from psp.core.errors import DataError
 from psp.core.files import read_json
 
 
@@ -40,7 +37,8 @@ def run(options: argparse.Namespace) -> None:
     for name in names:
         config.cleared(name)
     pages = [f"results/{name}/inspect.html" for name in names]
-    _make(options.folder, pages, options.configfile, options.cores)
+    if snakemake(options.folder, pages, [str(Path(file).absolute()) for file in options.configfile], options.cores):
+        raise DataError("was not made; see the reason above", options.folder / ", ".join(pages))
     from psp.report.inspect import as_text
 
     for number, page in enumerate(pages):
@@ -50,13 +48,3 @@ def run(options: argparse.Namespace) -> None:
             continue
         print("\n" * (number > 0) + as_text(read_json(path.with_suffix(".json"))), end="")
         print(f"\nSamples, lengths, languages, filters and test sets of each corpus: {path}")
-
-
-def _make(folder: Path, targets: list[str], configs: list[str], cores: int) -> None:
-    if importlib.util.find_spec("snakemake") is None:
-        raise PspError("this command runs Snakemake: pip install 'paraphrastic[workflow]'")
-    files = ["--configfile", *(str(Path(file).absolute()) for file in configs)] if configs else []
-    command = [sys.executable, "-m", "snakemake", "--cores", str(cores), *files, "--", *targets]
-    # Its messages go to stderr, apart from the report.
-    if subprocess.run(command, cwd=folder, stdout=sys.stderr, check=False).returncode:
-        raise DataError("was not made; see the reason above", folder / ", ".join(targets))

@@ -20,7 +20,6 @@ from psp.cli import (
     mine,
     paraphrase,
     pin,
-    pivot,
     plan,
     push,
     quantize,
@@ -30,8 +29,8 @@ from psp.cli import (
     serve,
     show,
     train,
-    train_translator,
     translate,
+    workflow,
 )
 from psp.cli.common import check_outputs, printing
 from psp.core.errors import closest
@@ -40,11 +39,11 @@ from psp.core.version import __version__
 
 #: In the order of the help, by purpose.
 COMMANDS = {
-    "before and during a run of the workflow": (languages, plan, inspect, pin),
+    "train a model, by the workflow": (train, languages, plan, inspect, pin, workflow),
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),
-    "without the workflow": (pivot, train, train_translator, translate, paraphrase),
+    "use a translator": (translate, paraphrase),
 }
 
 

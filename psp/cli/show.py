@@ -15,9 +15,14 @@ def add(command: Any) -> None:
     added = command(
         "show",
         run,
-        "Print the scores of a model, its tasks, variants, quantized versions and deciles; or of a translator.",
+        "Print the scores of a model, its tasks, variants and quantized versions; or of a translator.",
     )
-    added.add_argument("results", type=Path, nargs="+", help="results of a model, such as results/fr, or of several")
+    added.add_argument(
+        "results",
+        type=Path,
+        nargs="+",
+        help="results of a model, such as results/fr, or of several, which end with a table of all",
+    )
     added.add_argument(
         "--quoted",
         nargs="*",
@@ -45,6 +50,18 @@ def run(options: argparse.Namespace) -> None:
             heading = f"## {folder}" if options.format == "markdown" else f"{folder}\n{'=' * len(str(folder))}"
             print("\n" * (place > 0) + heading + "\n")
         _print_tables(folder, options)
+    if several:
+        _print_models(options)
+
+
+def _print_models(options: argparse.Namespace) -> None:
+    """Print one table of all models."""
+    from psp.core.files import read_json
+    from psp.report import comparison
+
+    paths = {str(folder): folder / "eval.json" for folder in options.results}
+    if bodies := {name: read_json(path) for name, path in paths.items() if path.exists()}:
+        print(f"\n{comparison.models(bodies).write(options.format)}", end="")
 
 
 def _print_records(options: argparse.Namespace) -> None:
@@ -66,7 +83,6 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     from psp.pairs import data_warnings
     from psp.report import (
         comparison,
-        deciles_table,
         eval_table,
         reported,
         task_table,
@@ -76,7 +92,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     folder = check_results(results)
     files = {
         name: path
-        for name in ("eval", "compare", "variants", "quantized", "tenths", "by_corpus", "translator")
+        for name in ("eval", "compare", "variants", "quantized", "translator")
         if (path := folder / f"{name}.json").exists()
     }
     reports = {name: read_json(path) for name, path in files.items()}
@@ -90,8 +106,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
         raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
     if not tasks and not reports.keys() - {"compare"}:
         raise DataError(
-            "has no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json, translator.json or tasks/; "
-            "make one with snakemake first",
+            "has no eval.json, variants.json, quantized.json, translator.json or tasks/; make one with snakemake first",
             folder,
         )
     tables = []
@@ -106,13 +121,9 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     if tasks:
         tables.append(task_table.table(tasks, reports.get("compare")).write(options.format))
     if "variants" in reports:
-        tables.append(comparison.variants(reports["variants"]).write(options.format))
+        tables += [table.write(options.format) for table in comparison.variants(reports["variants"])]
     if "quantized" in reports:
         tables.append(comparison.quantized(reports["quantized"]).write(options.format))
-    if "tenths" in reports:
-        tables.append(deciles_table.deciles(reports["tenths"], options.format))
-    if "by_corpus" in reports:
-        tables.append(deciles_table.by_corpus(reports["by_corpus"], options.format))
     if "translator" in reports:
         tables.append(translator_table.table(reports["translator"], options.format))
     print("\n".join(tables))

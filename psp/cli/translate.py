@@ -24,7 +24,7 @@ def add(command: Any) -> None:
         "translator",
         type=Path,
         metavar="TRANSLATOR",
-        help="a folder written by `psp train-translator`, results/translators/NAME/model, or any CTranslate2 model",
+        help="results/translators/NAME/model, or any CTranslate2 model",
     )
     added.add_argument("file", type=Path, nargs="?", metavar="FILE", help="cased text; default: standard input")
     added.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")

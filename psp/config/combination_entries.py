@@ -25,7 +25,7 @@ from psp.training.settings import JOINT, OF_PART
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
 #: Keys of the block ``train`` that a joint model cannot have: each part takes the first ones from its own entry.
 OF_MODELS = (*OF_PART, "init_from")
-OF_ONE = (*OF_MODELS, "init_vectors", "init_encoder", "tune")
+OF_ONE = (*OF_MODELS, "init_vectors", "init_encoder", "settings_from")
 #: Settings that no part of a joint model may have: block and key, and why.
 OF_NO_PART = (
     ("train", "init_vectors", "starts from word vectors, which a part of a joint model cannot"),
@@ -198,7 +198,7 @@ def vector_dim(part: ModelEntry) -> int:
 def _settings(first: Mapping[str, Any], entry: Mapping[str, Any], where: str) -> dict[str, Any]:
     """The blocks of the first part, overridden by the combination's own; each part keeps its own start."""
     settings = {**first, **{block: merge(first[block], entry.get(block, {})) for block in (*BLOCKS, "train")}}
-    settings["train"] |= {"init_from": None, "init_vectors": None, "init_encoder": None, "tune": False}
+    settings["train"] |= {"init_from": None, "init_vectors": None, "init_encoder": None, "settings_from": None}
     settings["compare"] = systems.without_untrained(settings["compare"], entry.get("compare", {}), where)
     systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
     return with_paths(settings)

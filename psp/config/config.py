@@ -13,22 +13,20 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.config import study_entries
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import CorpusSpec, check_entry
 from psp.config.downloads import FOLDER, Downloads, at_home, read_pins
 from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
-from psp.config.model import EntryKind, ModelEntry, unspelled
+from psp.config.model import EntryKind, ModelEntry
 from psp.config.model_kinds import of_entry
 from psp.config.overlay import merge
 from psp.config.schema import check
-from psp.config.trained_entries import check_chosen, chosen_on, tuning_of, with_paths
+from psp.config.trained_entries import chosen_on, with_paths
 from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
 from psp.core.errors import ConfigError, closest
 from psp.core.settings import NAME
 from psp.evaluation import judged, systems, tasks
-from psp.training.tune import Tuning
 
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translations", "translators"})
@@ -210,44 +208,6 @@ class Config(Downloads):
                 f"there are {', '.join(known) or 'none'}"
             )
         return known[system]
-
-    def tuning(self, name: str) -> Tuning:
-        """The search for a model's training settings.
-
-        Raises:
-            ConfigError: as :meth:`cleared`; the model has no development data; or two points are the same.
-        """
-        model = self.cleared(name)
-        check_chosen(model, "tuning")
-        return tuning_of(model)
-
-    def studied(self, name: str, study: str) -> tuple[CorpusSpec, ...]:
-        """The corpora of a model that a study uses (:mod:`psp.config.study_entries`).
-
-        Raises:
-            ConfigError: as :meth:`cleared`, or the study cannot be made of them.
-        """
-        return study_entries.studied(self.cleared(name), study)
-
-    def sampled(self, name: str, study: str, encoder: str) -> ModelEntry:
-        """A model as a study trains it: with another encoder, from scratch, on a sample of the model's pairs.
-
-        Raises:
-            ConfigError: as :meth:`cleared`.
-        """
-        model = self.cleared(name)
-        written = merge(self.raw.get("train", {}), self.entry(name).get("train", {}))
-        spelling = merge(self.defaults("train", model.recipe, encoder=encoder), written)["init_spelling"]
-        train = {
-            **model["train"],
-            "init_from": None,
-            "init_vectors": None,
-            "init_encoder": None,
-            "tune": False,
-            "init_spelling": 0 if unspelled(encoder) else spelling,
-            "epochs": model[study_entries.STUDIES[study]]["epochs"],
-        }
-        return dataclasses.replace(model, encoder=encoder, settings={**model.settings, "train": train}, tuned={})
 
     def cleared_translator(self, name: str) -> TranslatorEntry:
         """Resolve a translator before training, and check its corpora's licences.

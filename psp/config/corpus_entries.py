@@ -317,20 +317,18 @@ def check_distinct(parts: Sequence[CorpusSpec], where: str, twice: str = "is lis
         raise ConfigError(f"{where}: {part.label} {twice}; leave one out")
 
 
-def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, str | None], key: str) -> None:
+def check_ranking(parts: Sequence[CorpusSpec], where: str) -> None:
     """Check that corpora can be ranked as requested, as far as their kinds tell.
 
     Args:
         parts: all corpora of the model.
-        where: for errors, such as ``models.fr``.
-        ranked: by what each corpus, by its label, is ranked; None: it is not.
-        key: the setting that requests it.
+        where: for errors, such as ``models.fr.corpora``.
 
     Raises:
         ConfigError: one has no scores, or ranking is by overlap but its sides are in two languages.
     """
     for part in parts:
-        by = ranked[part.label]
+        by = part.rank["by"]
         if by in ranking.NEEDS and part.of.without_scores:
             having = [one.label for one in parts if not one.of.without_scores]
             called = ranking.CALLED[by]
@@ -341,7 +339,7 @@ def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, 
                 else "nor has another corpus of the model; rank by length or, of paraphrases, by overlap"
             )
             raise ConfigError(
-                f"{where}: {key} is {by}, but {part.of.without_scores}, such as {part.label}, have no "
+                f"{where}: rank.by is {by}, but {part.of.without_scores}, such as {part.label}, have no "
                 f"{called}; {advice}"
             )
         if by == "overlap" and (part.is_text or not part.paraphrase):
@@ -349,5 +347,5 @@ def check_ranking(parts: Sequence[CorpusSpec], where: str, ranked: Mapping[str, 
                 "its sides are the same" if part.is_text else "its sides are in two languages, with few words in common"
             )
             raise ConfigError(
-                f"{where}: {key} is overlap, but {part.label} cannot be ranked by it: {what}; rank by length"
+                f"{where}: rank.by is overlap, but {part.label} cannot be ranked by it: {what}; rank by length"
             )

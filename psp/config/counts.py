@@ -38,22 +38,6 @@ def left(parts: Iterable[CorpusSpec], known: Mapping[str, int | None]) -> float:
     return total
 
 
-def most_pairs(catalogue: Catalogue, parts: Iterable[CorpusSpec]) -> int | None:
-    """The most pairs that corpora can give, before any of their stages has run; None: not known."""
-    most: float = 0
-    for part in parts:
-        count, exact = listed(catalogue, part, "pairs"), True
-        if part.path is not None:
-            try:
-                count, exact = part.of.count(Path(part.path), part.opus, part.names)
-            except PspError:  # the job reports what is wrong with it
-                return None
-        if count is None or part.sources:
-            return None
-        most += min(count if exact else 2 * count, part.cap or math.inf)
-    return int(most)
-
-
 def count(catalogue: Catalogue, part: CorpusSpec) -> int | None:
     """The number of pairs of a part's file, before it is downloaded; None: not known."""
     if part.path is None:

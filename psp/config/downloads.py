@@ -14,6 +14,7 @@ from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import ModelEntry
 from psp.config.written import Written
 from psp.core.errors import ConfigError
+from psp.core.workflow import home
 from psp.corpora.download import Remote
 from psp.corpora.kinds import CorpusKind, of_kind, registered
 from psp.evaluation.tasks import Sources
@@ -217,12 +218,16 @@ class Downloads(Written):
 def read_pins(path: str | None) -> dict[str, dict[str, Any]]:
     """Read what ``psp pin`` wrote: size and SHA-256 of downloads, by name.
 
+    Args:
+        path: if there is no such file in the working directory, that of the workflow's own folder is meant.
+
     Raises:
         ConfigError: the file does not hold pins.
     """
-    if path is None or not Path(path).exists():
+    found = [] if path is None else [file for file in (Path(path), home() / path) if file.exists()]
+    if not found:
         return {}
-    pins = read_yaml(path)
+    pins = read_yaml(found[0])
     for name, pin in pins.items():
         if not isinstance(pin, Mapping) or not {"sha256", "bytes"} >= set(pin):
             raise ConfigError(f"{path}: {name}: a pin is {{bytes: N, sha256: HEX}}; write it again with `psp pin`")

@@ -26,7 +26,7 @@ from psp.pairs.lexicon import settings as lexicon
 from psp.pairs.stats import settings as stats
 from psp.report import settings as report
 from psp.text.languages import CODE
-from psp.training import by_corpus, deciles, tune
+from psp.training import grid
 from psp.training import settings as training
 from psp.training.teaching import settings as teaching
 from psp.training.transformer import settings as transformer
@@ -263,9 +263,6 @@ def sections() -> dict[str, Section | Setting]:
         "transformer": transformer.SECTION,
         "translator": translator.SECTION,
         "teacher": teaching.SECTION,
-        "tune": tune.SECTION,
-        "deciles": deciles.SECTION,
-        "by_corpus": by_corpus.SECTION,
         "inspect": blocks.INSPECT,
         "stats": stats.SECTION,
         "lexicon": lexicon.SECTION,
@@ -293,7 +290,7 @@ def variant() -> Section:
                 options=RECIPES, help="use this recipe's values for all such keys instead of the model's own"
             ),
             "seeds": _ref("seeds", description="seeds of this variant, which override the model's"),
-            **tune.tunable(),
+            **grid.tunable(),
             "transformer": Section(
                 "of a transformer: settings that differ from the model's own block `transformer`",
                 transformer.TUNABLE,
@@ -339,12 +336,16 @@ def model() -> Section:
             "recipe": {"$ref": "#/properties/recipe"},
             "seed": {"$ref": "#/properties/seed"},
             "seeds": _ref("seeds", default=DEFAULT_SEEDS),
-            "variants": table(
-                {},
-                values={**variant().node, "type": ["object", "null"], "minProperties": 1},
-                help="other training settings for the same pairs, by name, compared in results/<model>/variants.json; "
-                "the model's own settings always come first, under the name of its recipe",
-            ),
+            "variants": {
+                **table(
+                    {},
+                    values={**variant().node, "type": ["object", "null"], "minProperties": 1},
+                    help="other training settings for the same pairs, by name, compared in "
+                    "results/<model>/variants.json; the model's own settings always come first, under the name of its "
+                    "recipe; and a grid of settings",
+                ).node,
+                "properties": {"grid": {**grid.section().node, "type": ["object", "null"], "minProperties": 1}},
+            },
             **{block: _ref(block) for block in BLOCKS},
         },
     )

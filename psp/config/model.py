@@ -74,7 +74,7 @@ class EntryKind(ModelKind):
         """
 
     def differences(self, config: Any, model: ModelEntry) -> dict[str, Any]:
-        """Settings that change a model and differ from its recipe's, by dotted key, except those a search decides."""
+        """Settings that change a model and differ from its recipe's, by dotted key, except those its grid decides."""
         return {}
 
 
@@ -90,7 +90,7 @@ class ModelEntry:
     seed: int
     settings: Mapping[str, Any]
     differences: Mapping[str, Any]  # dotted key -> value that differs from the recipe's
-    tuned: Mapping[str, Any]  # for each key of `train` that a search decides, the recipe's value
+    tuned: Mapping[str, Any]  # for each key of `train` that the best point of its grid decides, the recipe's value
     variants: Mapping[str, VariantEntry]  # by name; the first is the model's own settings
     encoder: str = ENCODER.default
     combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
@@ -102,6 +102,11 @@ class ModelEntry:
         """The corpora that are read from files: its own, and the bitext that others are made from."""
         read = [source for part in self.parts for source in part.sources or (part,)]
         return tuple({(part.label, part.path): part for part in read}.values())
+
+    @property
+    def points(self) -> dict[str, Mapping[str, Any]]:
+        """The block ``train`` of each point of its grid, by the point's name."""
+        return {name: one.train for name, one in self.variants.items() if one.point is not None}
 
     @property
     def tokens(self) -> str:

@@ -33,7 +33,7 @@ def pin(config: Config, models: Iterable[str], downloads: Path | str, out: Path 
     if not downloaded:
         raise DataError("none of these models' files has been downloaded yet; run the workflow first", downloads)
     check(config, downloaded, downloads)
-    pins = read_yaml(out) if Path(out).exists() else {}
+    pins = read_yaml(out) if Path(out).exists() else dict(config.pins)
     for name in downloaded:
         path = Path(downloads) / name
         pins[name] = {"bytes": path.stat().st_size, "sha256": sha256(path)}

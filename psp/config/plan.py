@@ -21,7 +21,6 @@ from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
 from psp.corpora import open_corpus
 from psp.training.objectives import find
-from psp.training.tune import Tuning
 
 GB = 1e9
 #: Rows of a user's file that are read: more than may be bad.
@@ -154,8 +153,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
     rows = min(model.most_rows, max(1000, 2 * int(kept)))
     dim, epochs = largest(model, "dim"), largest(model, "epochs")
     table = 4 * rows * dim
-    tuning = Tuning(**settings["tune"])
-    points = [tuning.settings(settings["train"], name) for name in tuning.points] if settings["train"]["tune"] else []
+    points = model.points.values() if model.tuned else []
     tuned = sum(_train_seconds(kept, point, point["epochs"], point["dim"]) for point in points)
     vocabulary = model.tokenizer.making(settings, 2 * kept)
     stored = kept * model.tokenizer.store_bytes
@@ -169,7 +167,7 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         "store": kept / STORE_RATE,
         **({"vectors of the pieces": rows / PIECES_RATE} if settings["train"]["init_encoder"] else {}),
         **({"vectors of the teacher": taught / teacher_rate} if taught else {}),
-        **({f"tuning: {len(points)} points": tuned} if points else {}),
+        **({f"grid of {len(points)} points": tuned} if points else {}),
         "train": _train_seconds(kept, settings["train"], epochs, dim) * (TAUGHT if taught else 1),
         "starting jobs and evaluation": REST,
     }

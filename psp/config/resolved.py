@@ -46,8 +46,6 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
             written = merge(raw.get(block, {}), own.get(block, {}))
             # The values as written override the resolved ones, since a resolved path is this machine's.
             own[block] = merge(model.settings[block], written)
-            if block == "tune" and "grid" in written:
-                own[block]["grid"] = written["grid"]
         entries[name] = {**own, "recipe": model.recipe, "seed": model.seed}
     top = {
         key: value

@@ -231,7 +231,7 @@ def _places(schema: Mapping[str, Any], model: Sequence[str]) -> Iterator[str]:
         node = resolve(node, schema)
         prefix = f"{'.'.join(model)}." if model and key in schema["$defs"]["model"]["properties"] else ""
         yield prefix + key
-        if key in blocks and key != "tune":  # its grid repeats all keys of `train`
+        if key in blocks:
             yield from below(node, f"{prefix}{key}.")
     for kind, place in (("corpus", "corpora.<name>"), ("model", ".".join(model) or "models.<name>")):
         for key in schema["$defs"][kind]["properties"]:

@@ -13,10 +13,8 @@ from pathlib import Path
 from typing import Any
 
 from psp.config.config import RESERVED, Config
-from psp.config.counts import most_pairs
 from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
-from psp.config.trained_entries import tuning_of
 from psp.config.translator_entries import FOLDER
 from psp.core.errors import ConfigError
 from psp.evaluation import judged
@@ -24,8 +22,6 @@ from psp.evaluation.testsets import SEMEVAL
 from psp.models.registry import missing_encoder
 from psp.pairs.filters import custom
 
-#: With more pairs than this, mega-batches reach the sizes of any grid, and comparing its points takes seconds.
-FEW_PAIRS = 1_000_000
 #: The folder of results, whose files the workflow makes.
 _MADE = "results/"
 
@@ -50,7 +46,7 @@ def check(config: Config, arguments: Sequence[str]) -> None:
     """Check that the targets can be made.
 
     Raises:
-        ConfigError: a model, translator, task, system, study or variant has a wrong name; a licence is not allowed; or
+        ConfigError: a model, translator, task, system or variant has a wrong name; a licence is not allowed; or
             a file that the config names is missing.
     """
     if "results/report.html" in arguments and not config.reported:
@@ -77,14 +73,6 @@ def _check_model(config: Config, name: str, file: str) -> None:
     for part in (*model.parts, *model.files):
         custom.fingerprint(part.filters["custom"])  # rejects a missing module
     place = f"models.{name}"
-    if of.block == "train" and (model["train"]["tune"] or file.startswith("tune")):
-        pairs = most_pairs(config.corpora, model.parts)
-        if pairs is not None and pairs < FEW_PAIRS:
-            tuning_of(model, pairs)  # rejects a grid whose mega-batches these pairs cannot fill
-    if match := re.match(r"tune(?:\.json$|/([^/]+)/)", file):
-        tuning = config.tuning(name)
-        if match[1]:
-            tuning.settings({}, match[1])
     if file.startswith("lexicon."):
         config.of_lexicon(name)
     if file.startswith("inspect.") and (missing := missing_encoder(model["inspect"]["encoder"])):
@@ -100,8 +88,6 @@ def _check_model(config: Config, name: str, file: str) -> None:
         for needed_file in config.task(name, task, DOWNLOADS).files():
             if not needed_file.is_file() and not str(needed_file).startswith(_MADE):
                 raise _absent(str(needed_file), f"{place}.evaluate.tasks.{task} needs")
-    if match := re.match(r"(?:samples/)?(tenths|by_corpus)[./]", file):
-        config.studied(name, match[1])
     if match := re.match(r"variants/([^/]+)/", file):
         config.variant(name, match[1])
 

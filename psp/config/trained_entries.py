@@ -17,6 +17,7 @@ from psp.config.overlay import merge
 from psp.config.schema import differences
 from psp.config.teacher_entries import resolve_teacher
 from psp.config.training import FromStore, TrainedKind
+from psp.config.variant_entries import GRID
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
@@ -30,9 +31,10 @@ from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
+from psp.training import grid
 from psp.training.encoders import kinds as encoders
 from psp.training.encoders.kinds import block_of
-from psp.training.tune import Tuning, tunable
+from psp.training.grid import tunable
 
 
 @functools.cache
@@ -72,11 +74,11 @@ class Trained(EntryKind, TrainedKind):
         """The keys of its block that a variant's recipe sets: what is learned, and which weights are kept."""
 
     @abstractmethod
-    def check_training(self, config: Written, model: ModelEntry, own_grid: bool) -> None:
+    def check_training(self, config: Written, model: ModelEntry, searched: Mapping[str, Any]) -> None:
         """Check the settings of training against one another.
 
         Args:
-            own_grid: whether the config itself has a grid: that of a recipe need not fit a model without a search.
+            searched: the model's grid; empty without one.
 
         Raises:
             ConfigError: they do not fit.
@@ -85,10 +87,6 @@ class Trained(EntryKind, TrainedKind):
     @abstractmethod
     def inert(self, model: ModelEntry) -> tuple[str, ...]:
         """Prefixes of the dotted keys of settings that do not change this model, besides those that change none."""
-
-    def tuned(self, config: Written, settings: Mapping[str, Any], recipe: str, encoder: str) -> dict[str, Any]:
-        """The recipe's value for each key of ``train`` that a search decides."""
-        return {}
 
     def resolve(self, config: Written, name: str, entry: Mapping[str, Any]) -> ModelEntry:
         where = f"models.{name}"
@@ -103,6 +101,7 @@ class Trained(EntryKind, TrainedKind):
         languages = tuple(entry["languages"])
         check_codes(languages, f"{where}.languages")
         recipe = entry.get("recipe", config.raw.get("recipe", TOP["recipe"].default))
+        seed = entry.get("seed", config.raw.get("seed", TOP["seed"].default))
         given = entry.get("encoder", ENCODER.default)
         encoder: str = given["kind"] if isinstance(given, Mapping) else given
         settings: dict[str, Any] = {}
@@ -110,13 +109,11 @@ class Trained(EntryKind, TrainedKind):
         for block, own in written.items():
             # `segment` is a table by language: only an entry's own languages are filled in.
             settings[block] = merge(config.defaults(block, recipe, own, encoder), own)
-            if block == "tune" and "grid" in own:
-                settings[block]["grid"] = own["grid"]  # a grid in the config replaces the whole default
         settings = with_paths(self.complete(config, name, settings, entry, recipe))
         check_stats(settings["stats"], languages, f"{where}.stats")
         settings["development"] = chosen_on(settings["development"], languages, where)
         parts = config.parts(name, entry, settings, written["filters"], recipe)
-        check_ranking(parts, f"{where}.corpora", {part.label: part.rank["by"] for part in parts}, "rank.by")
+        check_ranking(parts, f"{where}.corpora")
         check_distinct(parts, f"{where}.corpora")
         of_recipe = "encoder" not in written["teacher"]
         if of_recipe and not self.recipe_teaches:
@@ -129,19 +126,25 @@ class Trained(EntryKind, TrainedKind):
                 f"{where}.train: precision is mixed, which is for GPUs, but device is cpu; write `precision: float32`"
             )
         systems.check(settings["compare"], settings["evaluate"]["tasks"], where)
+        searched = entry.get("variants", {}).get(GRID) or {}
         model = ModelEntry(
             of=self,
             name=name,
             languages=languages,
             parts=parts,
             recipe=recipe,
-            seed=entry.get("seed", config.raw.get("seed", TOP["seed"].default)),
+            seed=seed,
             settings=settings,
             differences={},
-            tuned=self.tuned(config, settings, recipe, encoder),
+            tuned={
+                key: value
+                for key, value in config.defaults("train", recipe, encoder=encoder).items()
+                if settings["train"]["settings_from"] and key in grid.searched(searched)
+            },
             variants=resolve_variants(
                 entry.get("variants", {}),
                 recipe=recipe,
+                seed=seed,
                 seeds=entry.get("seeds", DEFAULT_SEEDS),
                 train=settings[self.block],
                 defaults=lambda of: self.expected(self.block, config.defaults(self.block, of, encoder=encoder), of),
@@ -151,7 +154,7 @@ class Trained(EntryKind, TrainedKind):
             encoder=encoder,
             base=base,
         )
-        self.check_training(config, model, "grid" in written["tune"])
+        self.check_training(config, model, searched)
         return dataclasses.replace(model, differences=self.differences(config, model))
 
     def differences(self, config: Written, model: ModelEntry) -> dict[str, Any]:
@@ -174,9 +177,7 @@ class Trained(EntryKind, TrainedKind):
             changed |= differences(settings["rank"], part.rank, f"corpora.{part.corpus}.rank")
             if made:
                 changed |= differences(settings[made.block], made.own(part), f"corpora.{part.corpus}.{made.block}")
-        unused = tuple(f"train.{key}" for key in model.tuned)  # the config's value is not used, tune.json's is
-        if not settings["train"]["tune"]:  # a search whose winner is not used does not change the model
-            unused += tuple(key for key in changed if key.startswith("tune."))
+        unused = tuple(f"train.{key}" for key in model.tuned)  # the config's value is not used, the best point's is
         unused += tuple(f"corpora.{part.corpus}.{key}" for part in parts for key in _inert())
         unused += tuple(f"corpora.{part.corpus}.rank.deciles" for part in parts if not part.ranked)
         if not any(part.ranked for part in parts):
@@ -209,14 +210,19 @@ class TableEntry(FromStore, Trained):
     def of_recipe(self) -> list[str]:
         return [*tunable(), "select"]
 
-    def check_training(self, config: Written, model: ModelEntry, own_grid: bool) -> None:
+    def check_training(self, config: Written, model: ModelEntry, searched: Mapping[str, Any]) -> None:
         _check_vectors(config, model)
         if why := unspelled(model.encoder):
             _check_unspelled(model, why)
-        if model["train"]["tune"] or own_grid:
-            tuning_of(model)
-        if model["train"]["tune"]:
-            check_chosen(model, "tuning")
+        where = f"models.{model.name}.variants.{GRID}"
+        if searched:
+            grid.check(where, searched, [*model.points.values()])
+            check_chosen(model, f"`variants: {{{GRID}: ...}}`")
+        elif model["train"]["settings_from"]:
+            raise ConfigError(
+                f"{where}: is not there, but train.settings_from is variants; write e.g. `variants: {{grid: {{dropout: "
+                "[0, 0.1, 0.3], megabatch: [60, 100, 140]}}`"
+            )
         if model["train"]["select"] == "best":
             check_chosen(model, "`train: {select: best}`")
 
@@ -224,12 +230,6 @@ class TableEntry(FromStore, Trained):
         own = {model.tokenizer.block, block_of(model.encoder)}
         others = {of_kind(kind).block for kind in kinds()} | {block_of(kind) for kind in encoders.names()}
         return ("transformer.", *(f"{block}." for block in others - own if block))
-
-    def tuned(self, config: Written, settings: Mapping[str, Any], recipe: str, encoder: str) -> dict[str, Any]:
-        if not settings["train"]["tune"]:
-            return {}
-        recipes = config.defaults("train", recipe, encoder=encoder)
-        return {key: recipes[key] for key in settings["tune"]["grid"]}
 
     def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
         return [CONFIG, model.tokenizer.file, WEIGHTS]
@@ -277,26 +277,11 @@ def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where:
     return {**development, "sts": expanded(sts), "sets": sets}
 
 
-def tuning_of(model: ModelEntry, pairs: int | None = None) -> Tuning:
-    """The search for a model's settings.
-
-    Args:
-        pairs: the most that the model can be trained on, if known.
-
-    Raises:
-        ConfigError: two points are the same, or one does not fit the model.
-    """
-    tuning = Tuning(**model["tune"])
-    paraphrase = {part.paraphrase for part in model.parts}
-    tuning.check(model["train"], pairs=pairs, paraphrase=paraphrase, where=f"models.{model.name}.tune")
-    return tuning
-
-
 def check_chosen(model: ModelEntry, what: str) -> None:
     """Check that there is a score to choose by.
 
     Args:
-        what: chooses, such as "tuning".
+        what: chooses, such as "`train: {select: best}`".
 
     Raises:
         ConfigError: there is none.
@@ -342,8 +327,6 @@ def _check_unspelled(model: ModelEntry, why: str) -> None:
     where, train = f"models.{model.name}", model["train"]
     used = {"train.init_spelling": train["init_spelling"]}  # first: a variant may have it from there
     used |= {f"variants.{name}.init_spelling": one.train["init_spelling"] for name, one in model.variants.items()}
-    if train["tune"]:
-        used |= {"tune.grid.init_spelling": max(model["tune"]["grid"].get("init_spelling", [0]))}
     for key, value in used.items():
         if value:
             raise ConfigError(

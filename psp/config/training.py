@@ -69,7 +69,7 @@ class FromStore(TrainedKind):
         if model.contextual is not None:
             train["encoder"] = model.contextual
         return {
-            # What a search decides comes from tune.json; the config's values are not used.
+            # What the grid decides comes from its best point; the config's values are not used.
             "train": {key: value for key, value in train.items() if key not in model.tuned},
             "development": model["development"],
             "languages": model.languages,
@@ -100,5 +100,5 @@ def train_mb(vocab_size: int, dim: int) -> float:
 
 
 def largest(model: ModelEntry, key: str) -> Any:
-    """The value of a numeric key of the block ``train``; the largest that a search may choose."""
-    return max(model["tune"]["grid"][key]) if key in model.tuned else model["train"][key]
+    """The value of a numeric key of the block ``train``; the largest that the grid may choose."""
+    return max(train[key] for train in model.points.values()) if key in model.tuned else model["train"][key]

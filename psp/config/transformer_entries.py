@@ -25,7 +25,7 @@ if TYPE_CHECKING:
     from psp.training.transformer import TransformerTraining
 
 #: Blocks that are about tables of embeddings.
-OF_TABLES = ("segment", "subword", "vocabulary", "store", "lstm", "train", "tune", "quantize", "speed")
+OF_TABLES = ("segment", "subword", "vocabulary", "store", "lstm", "train", "quantize", "speed")
 #: Keys of the block ``teacher`` that a transformer's may have.
 OF_TEACHER = ("encoder", "languages", "sentences", "precision")
 #: Values of that block's other keys: a transformer learns only a teacher's vectors themselves.
@@ -104,7 +104,7 @@ class TransformerEntry(Trained):
     def of_recipe(self) -> list[str]:
         return [*TUNABLE]
 
-    def check_training(self, config: Written, model: ModelEntry, own_grid: bool) -> None:
+    def check_training(self, config: Written, model: ModelEntry, searched: Mapping[str, Any]) -> None:
         where = f"models.{model.name}"
         for variant in model.variants.values():  # the schema knows their keys one by one
             try:

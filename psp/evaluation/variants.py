@@ -58,6 +58,23 @@ class VariantsSystem(TypedDict):
     differences: dict[str, Difference]  # its scores minus the means of the model's own settings
 
 
+class GridPoint(TypedDict):
+    name: str  # the point's name, and that of its folder in results/<model>/variants
+    settings: dict[str, Any]  # the value for each key that is searched
+    # the validation score: the mean over the sets of scored pairs minus the error, each with its weight; higher is
+    # better
+    score: float
+    epoch: int  # the epoch, from 1, whose weights were the best
+    steps: int  # total mini-batches
+
+
+class GridReport(TypedDict):
+    """The points of a grid, each trained once, and the best of them."""
+
+    points: list[GridPoint]  # the grid's last key varying fastest
+    best: str  # the name of the point with the highest score, the first if several have it
+
+
 class VariantsReport(TypedDict):
     """Training runs of a model with other settings and several seeds on the same pairs, with scores and cost."""
 
@@ -66,6 +83,7 @@ class VariantsReport(TypedDict):
     machine: VariantsMachine
     variants: list[VariantReport]  # the model's own settings first, then the config's variants in their order
     systems: dict[str, VariantsSystem]  # the systems that the model is compared with, named as in compare.json
+    grid: GridReport | None  # the points of the model's grid, by validation score alone; null without one
 
 
 FORMAT: Final = 1
@@ -79,7 +97,12 @@ _NOT_COMPARED = ("seed", "device", "precision", "dev_every", "log_every")
 
 
 def gather(
-    runs: Mapping[str, Mapping[int, Path]], systems: Mapping[str, Path], out: Path, *, model: str
+    runs: Mapping[str, Mapping[int, Path]],
+    systems: Mapping[str, Path],
+    out: Path,
+    *,
+    model: str,
+    grid: GridReport | None = None,
 ) -> VariantsReport:
     """Write variants.json.
 
@@ -89,10 +112,12 @@ def gather(
         systems: the folder with eval.json and eval.safetensors of each system that the model is compared with.
         out: path of variants.json; written atomically.
         model: the model's name in the config.
+        grid: the points of its grid.
 
     Returns:
         What was written: ``format``, ``model``, ``machine``, ``variants`` (a list: ``name``, ``recipe``, ``settings``,
-        ``seeds``, ``threads``, ``figures``, ``differences``) and ``systems`` (``figures`` and ``differences`` by name).
+        ``seeds``, ``threads``, ``figures``, ``differences``), ``systems`` (``figures`` and ``differences`` by name) and
+        ``grid``.
         Differences are the mean over the seeds minus that of the model's own settings, with the paired bootstrap's 95%
         interval: it does not include the spread between seeds.
 
@@ -142,6 +167,7 @@ def gather(
         },
         "variants": rows,
         "systems": beside,
+        "grid": grid,
     }
     write_json(out, result)
     return cast("VariantsReport", result)

@@ -19,7 +19,7 @@ STAGES = {
     **dict.fromkeys(("rank", "dedupe", "pivot"), (".tsv", ".json")),
 }
 #: Keys that identify a stage's report.
-TELLING = {"filter": "filters", "rank": "tenths", "dedupe": "capped"}
+TELLING = {"filter": "filters", "rank": "deciles", "dedupe": "capped"}
 
 
 def prune_stale(pairs: Path | str, labels: Collection[str]) -> list[Path]:

@@ -56,7 +56,7 @@ from psp.text.words import word_count
 
 
 class RankBound(TypedDict):
-    tenth: int  # its number; 1 has the lowest values
+    decile: int  # its number; 1 has the lowest values
     pairs: int  # pairs in it
     low: float | None  # the lowest value in it; null if it is empty
     high: float | None  # the highest value in it; null if it is empty
@@ -71,7 +71,7 @@ class RankReport(TypedDict):
     format: int
     corpus: str
     by: RankedBy
-    tenths: list[int]  # the deciles kept, in ascending order
+    deciles: list[int]  # the deciles kept, in ascending order
     seen: int  # pairs read
     kept: int  # pairs kept
     bounds: list[RankBound]  # all deciles, the lowest values first
@@ -144,46 +144,17 @@ def rank_corpus(
     if wrong or len(set(deciles)) < len(deciles):
         raise ConfigError(f"rank.deciles: {wrong or list(deciles)}; write each of 1 to 10 once")
     with folder_beside(out) as folder, atomic_bytes(out) as file:
-        values, files = folder / "values", dict.fromkeys(deciles, file)
+        values = folder / "values"
         _write_values(in_path, values, corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
-        bounds, held = _write(in_path, values, files, corpus)
-        _write_held(held, bounds, files, layout_of(in_path))
+        bounds, held = _write(in_path, values, file, deciles, corpus)
+        _write_held(held, bounds, file, deciles, layout_of(in_path))
         summary: RankReport = {
-            "format": 1, "corpus": corpus, "by": by, "tenths": sorted(deciles),
+            "format": 1, "corpus": corpus, "by": by, "deciles": sorted(deciles),
             "seen": sum(decile["pairs"] for decile in bounds),
-            "kept": sum(decile["pairs"] for decile in bounds if decile["tenth"] in deciles), "bounds": bounds,
+            "kept": sum(decile["pairs"] for decile in bounds if decile["decile"] in deciles), "bounds": bounds,
         }  # fmt: skip
         write_json(report, summary)
     return summary
-
-
-def split_corpus(
-    in_path: Path,
-    outs: Mapping[int, Path],
-    *,
-    corpus: str,
-    by: RankedBy,
-    seed: int,
-    overlap: Mapping[str, Any] | None = None,
-    others: Sequence[tuple[str, str, Path | str, tuple[str, ...]]] = (),
-) -> list[RankBound]:
-    """Write each decile of a corpus to a file of its own, as :func:`rank_corpus` would.
-
-    Args:
-        outs: a file for each decile that is wanted.
-
-    Returns:
-        The bounds of all deciles, as in the report of :func:`rank_corpus`.
-    """
-    with contextlib.ExitStack() as stack:
-        files: dict[int, IO[bytes]] = {}
-        for decile, path in outs.items():
-            files[decile] = stack.enter_context(atomic_bytes(path))
-        folder = stack.enter_context(folder_beside(next(iter(outs.values()))))
-        _write_values(in_path, folder / "values", corpus=corpus, by=by, seed=seed, overlap=overlap, others=others)
-        bounds, held = _write(in_path, folder / "values", files, corpus)
-        _write_held(held, bounds, files, layout_of(in_path))
-    return bounds
 
 
 def with_scores(corpora: Sequence[tuple[str, str, Path | str, tuple[str, ...]]], by: str) -> list[str]:
@@ -240,8 +211,10 @@ def _write_values(
         write_sorted(found(bar), out)
 
 
-def _write(in_path: Path, values: Path, files: Mapping[int, IO[bytes]], corpus: str) -> tuple[list[RankBound], Held]:
-    """Second pass: write each row to the file of its decile; return the bounds, and the rows that equal one.
+def _write(
+    in_path: Path, values: Path, file: IO[bytes], wanted: Collection[int], corpus: str
+) -> tuple[list[RankBound], Held]:
+    """Second pass: write the rows of the wanted deciles; return the bounds, and the rows that equal one.
 
     An empty decile, where there are fewer than ten pairs, starts where the next does, whose rows that takes.
     """
@@ -261,8 +234,6 @@ def _write(in_path: Path, values: Path, files: Mapping[int, IO[bytes]], corpus: 
             of_row[run[-1, first:last]] = ranks.index(bound.below) - len(ranks)
             of_row[run[-1, last:end]] = decile
     of_row = np.concatenate([np.ones(0, np.int8), *of_rows])
-    # Deciles of one file are written together: the order must not depend on where blocks end.
-    of_files = {file: [decile for decile in files if files[decile] is file] for file in files.values()}
     done, layout = 0, layout_of(in_path)
     with Progress(f"ranking {corpus}: keeping", "pairs", len(of_row)) as bar:
         for _, block in blocks(in_path):  # checked by the first pass
@@ -270,13 +241,12 @@ def _write(in_path: Path, values: Path, files: Mapping[int, IO[bytes]], corpus: 
             deciles = of_row[done : (done := done + len(rows))]
             for row in np.flatnonzero(deciles < 0).tolist():
                 held[ranks[deciles[row]]][rows[row]] += 1
-            for file, wanted in of_files.items():
-                kept = np.flatnonzero(np.isin(deciles, wanted)).tolist()
-                write_rows(file, _unscored([rows[row] for row in kept], layout))
+            kept = np.flatnonzero(np.isin(deciles, list(wanted))).tolist()
+            write_rows(file, _unscored([rows[row] for row in kept], layout))
             bar.add(len(rows))
     described: list[RankBound] = [
         {
-            "tenth": decile,
+            "decile": decile,
             "pairs": last - first,
             "low": value_of(places[first].record[0]) if last > first else None,
             "high": value_of(places[last - 1].record[0]) if last > first else None,
@@ -286,15 +256,17 @@ def _write(in_path: Path, values: Path, files: Mapping[int, IO[bytes]], corpus: 
     return described, held
 
 
-def _write_held(held: Held, bounds: Sequence[RankBound], files: Mapping[int, IO[bytes]], layout: Layout) -> None:
-    """Write the rows that equal a bound, in the order of their bytes, to the file of the decile of their rank."""
+def _write_held(
+    held: Held, bounds: Sequence[RankBound], file: IO[bytes], wanted: Collection[int], layout: Layout
+) -> None:
+    """Write the rows that equal a bound, in the order of their bytes, if the decile of their rank is wanted."""
     starts = _starts(sum(bound["pairs"] for bound in bounds))
     for rank, lines in held.items():
         ranked = itertools.chain.from_iterable(repeat(line, lines[line]) for line in sorted(lines))
         for number, line in enumerate(ranked, start=rank):
             decile = next(decile for decile in range(DECILES, 0, -1) if starts[decile - 1] <= number)
-            if decile in files:
-                write_rows(files[decile], _unscored([line], layout))
+            if decile in wanted:
+                write_rows(file, _unscored([line], layout))
 
 
 def _starts(seen: int) -> list[int]:

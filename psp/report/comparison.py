@@ -1,4 +1,4 @@
-"""Tables of several systems: of compare.json, a combination's parts, quantized.json and variants.json.
+"""Tables of several systems: of several models, compare.json, a combination's parts, quantized.json, variants.json.
 
 Below a system's figures stand its differences to the model.
 """
@@ -13,7 +13,7 @@ from psp.models.scores import compared_metrics, main_metrics
 from psp.report.layout import Cell, Number, Table
 from psp.report.reported import ReportedScores
 from psp.text.languages import name_of_set
-from psp.text.published_sets import is_published, own_name, same_domain
+from psp.text.published_sets import is_published, own_name, same_domain, sets
 
 #: Score -> column heading, and number format.
 COLUMNS = {
@@ -161,6 +161,42 @@ def compared(
     return Table(head, rows, range(1, len(head)), notes)
 
 
+def models(evaluations: Mapping[str, Mapping[str, Any]]) -> Table:
+    """eval.json of several models, by their names, as one table: a row for each."""
+    shown = shared_columns(evaluations)
+    rows: list[list[Cell]] = []
+    for name, body in evaluations.items():
+        train, figures = body.get("train", {}), compared_metrics(body)
+        chosen = train.get("final", train.get("best")) or {}
+        cells = (Number(figures.get(key) if name in group else None, written="{:.2f}") for key, _, group in shown)
+        rows.append([name, train.get("store_pairs"), Number(chosen.get("score"), written="{:.2f}"), *cells])
+    head = ["model", "pairs", "dev score", *(head for _, head, _ in shown)]
+    return Table(head, rows, range(1, len(head)), ["Correlations x 100, errors in %."])
+
+
+def shared_columns(evaluations: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, list[str]]]:
+    """Score, heading, and the models that have it on the same sentences: a column for each such group."""
+    keys = dict.fromkeys(key for body in evaluations.values() for key in compared_metrics(body))
+    shown = []
+    for key, *_ in columns(list(keys), leave_out=("stsb/dev",), means=True):
+        groups: list[list[str]] = []
+        for label, body in evaluations.items():
+            if key in compared_metrics(body) and not any(label in group for group in groups):
+                groups.append(having(evaluations, key, label))
+        for group in groups:
+            body = evaluations[group[0]]
+            [(_, head, _)] = [one for one in columns(list(keys), means=True, body=body) if one[0] == key]
+            among = len(groups) > 1 and not is_published(body, key)
+            shown.append((key, f"{head} ({', '.join(group)})" if among else head, group))
+    return shown
+
+
+def having(evaluations: Mapping[str, Mapping[str, Any]], figure: str, label: str) -> list[str]:
+    """The models that have a figure on the sentences that one of them has it on."""
+    held = sets(evaluations[label], figure)
+    return [one for one, body in evaluations.items() if one == label or (held and sets(body, figure) == held)]
+
+
 def parts(evaluation: Mapping[str, Any]) -> Table:
     """``parts`` and ``between_parts`` of a combination's eval.json as a table."""
     own, figures = evaluation["model"], compared_metrics(evaluation)
@@ -201,8 +237,12 @@ def quantized(result: Mapping[str, Any]) -> Table:
     return Table(head, rows, range(1, len(head)), [note])
 
 
-def variants(result: Mapping[str, Any]) -> Table:
-    """variants.json as a table."""
+def variants(result: Mapping[str, Any]) -> list[Table]:
+    """variants.json as tables: of the variants, and of the points of the grid if there is one."""
+    return [_variants(result), *([_grid(result["grid"])] if result["grid"] else [])]
+
+
+def _variants(result: Mapping[str, Any]) -> Table:
     trained, systems = result["variants"], result["systems"]
     there = [name for one in trained for name in one["figures"]]
     shown = list(columns(list(dict.fromkeys(there)), leave_out=["semeval2017/", "stsb/test/spearman"]))
@@ -225,6 +265,18 @@ def variants(result: Mapping[str, Any]) -> Table:
         lost(system, one["differences"])
     head = ["variant", "seeds", *(head for _, head, _ in shown)]
     return Table(head, rows, range(2, len(head)), list(_notes(result)))
+
+
+def _grid(found: Mapping[str, Any]) -> Table:
+    """The points of a grid, the best first."""
+    points, best = found["points"], found["best"]
+    keys = list(points[0]["settings"])
+    rows: list[list[Cell]] = [
+        [*(str(point["settings"][key]) for key in keys), Number(point["score"], written="{:.2f}"), point["epoch"]]
+        for point in sorted(points, key=lambda point: (point["name"] != best, -point["score"]))
+    ]
+    note = f"The grid: validation scores, one training a point; the best is {best}."
+    return Table([*keys, "dev score", "epoch"], rows, range(len(keys) + 2), [note])
 
 
 def _notes(result: Mapping[str, Any]) -> Iterator[str]:

@@ -78,8 +78,8 @@ class DataRanked(TypedDict):
     """The deciles that were kept, only if the corpus was ranked."""
 
     by: RankedBy
-    tenths: list[int]  # the deciles kept
-    other_tenths: int  # pairs left out because they are in other deciles
+    deciles: list[int]  # the deciles kept
+    other_deciles: int  # pairs left out because they are in other deciles
 
 
 class DataPieces(TypedDict):
@@ -126,7 +126,7 @@ class DataCorpus(DataCounts):
 class DataTotalRanked(TypedDict):
     """Only if a corpus was ranked."""
 
-    other_tenths: int  # pairs left out because they are in other deciles
+    other_deciles: int  # pairs left out because they are in other deciles
 
 
 class DataTotal(DataCounts):
@@ -267,7 +267,7 @@ def _corpus(
     if source.ranked:
         ranked = read_json(pairs / f"rank/{source.label}.json")
         count = ranked["seen"] - ranked["kept"]
-        left_out["ranked"] = {"by": ranked["by"], "tenths": ranked["tenths"], "other_tenths": count}
+        left_out["ranked"] = {"by": ranked["by"], "deciles": ranked["deciles"], "other_deciles": count}
     near = near or {"in": mixed["kept"], "kept": mixed["kept"]}
     lost, left, close = _lost(deduped), _lost(mixed), _lost(near)
     for stage, before, after in (
@@ -383,11 +383,11 @@ def _total(corpora: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
         return {name: sum(corpus[key].get(name, 0) for corpus in corpora) for name in names}
 
     kept, pieces = sum(corpus["kept"] for corpus in corpora), add("pieces")
-    left_out = [corpus["ranked"]["other_tenths"] for corpus in corpora if "ranked" in corpus]
+    left_out = [corpus["ranked"]["other_deciles"] for corpus in corpora if "ranked" in corpus]
     return {
         "read": sum(corpus["read"] for corpus in corpora),
         "dropped": sum(_dropped(corpus) for corpus in corpora),
-        **({"ranked": {"other_tenths": sum(left_out)}} if left_out else {}),
+        **({"ranked": {"other_deciles": sum(left_out)}} if left_out else {}),
         "deduplicated": add("deduplicated"),
         "mixed": add("mixed"),
         "near_duplicates": add("near_duplicates"),
@@ -416,7 +416,7 @@ def _dropped(corpus: Mapping[str, Any]) -> int:
 STAGES = ("ranked", "deduplicated", "mixed", "near_duplicates")
 #: Column heading of each count, in the order of the stages.
 HEADINGS = {
-    "other_tenths": "in other deciles",
+    "other_deciles": "in other deciles",
     "duplicates": "duplicates",
     "capped": "over the cap",
     "mixed.duplicates": "in an earlier corpus",
@@ -487,7 +487,7 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
         yield ""
         yield from verbatim(licence["text"].split("\n"))
     if ranked := corpus.get("ranked"):
-        deciles = f"decile{'s' * (len(ranked['tenths']) > 1)} {', '.join(map(str, ranked['tenths']))}"
+        deciles = f"decile{'s' * (len(ranked['deciles']) > 1)} {', '.join(map(str, ranked['deciles']))}"
         yield f"- ranked by {ranked['by']}; kept: {deciles} of 10"
     if translated := corpus.get("translated"):
         yield ""

@@ -84,7 +84,7 @@ def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores]
         "parts": page.of(comparison.parts(run["eval"])) if "parts" in run.found.get("eval", {}) else None,
         "data": _data(run),
         "training": _training(run),
-        "variants": page.of(comparison.variants(run["variants"])) if "variants" in run else None,
+        "variants": Markup().join(map(page.of, comparison.variants(run["variants"]))) if "variants" in run else None,
         "examples": tables(run),
         "speed": _speed(run),
         "size": _size(run),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -12,10 +12,10 @@ from markupsafe import Markup
 from psp.core.errors import DataError
 from psp.models.scores import by_place, compared_metrics
 from psp.report import charts, eval_table, page
-from psp.report.comparison import columns
+from psp.report.comparison import having, shared_columns
 from psp.report.run import Run
 from psp.report.summary import summary
-from psp.text.published_sets import is_published, own_name, sets
+from psp.text.published_sets import own_name
 
 _MB = 1e6
 
@@ -41,7 +41,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
     """What the template of a page of several models reads."""
     labels = _labels(runs)
     evaluations = {label: run["eval"] for label, run in zip(labels, runs, strict=True) if "eval" in run}
-    shown = _columns(evaluations)
+    shown = shared_columns(evaluations)
     head = ["model", *(name for _, name, _ in shown), "MB", "dimensions", "pairs"]
     alone = set[str]()
     rows: list[list[Any]] = []
@@ -54,7 +54,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
         rows.append(
             [
                 page.stacked(_linked(label, run, out), "; ".join(filter(None, about))),
-                *(page.scored(figures.get(key) if label in having else None) for key, _, having in shown),
+                *(page.scored(figures.get(key) if label in group else None) for key, _, group in shown),
                 None if run.size is None else f"{run.size / _MB:,.1f}",
                 (run.config or {}).get("dim"),
                 run["data"]["total"]["kept"] if "data" in run else None,
@@ -63,7 +63,7 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
         by_test = sorted(eval_table.scores(evaluation) if evaluation else (), key=lambda row: row.name != "sts")
         for row in by_test:
             if row.is_whole and row.interval is not None:
-                together = row.published or len(_having(evaluations, row.name, label)) > 1
+                together = row.published or len(having(evaluations, row.name, label)) > 1
                 if not together and len(evaluations) > 1:
                     alone.add(f"{row.short} ({label})")
                     continue
@@ -89,29 +89,6 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
             if run.missing
         ],
     }
-
-
-def _columns(evaluations: Mapping[str, Mapping[str, Any]]) -> list[tuple[str, str, list[str]]]:
-    """Score, heading, and the models that have it on the same sentences: a column for each such group."""
-    keys = dict.fromkeys(key for body in evaluations.values() for key in compared_metrics(body))
-    shown = []
-    for key, *_ in columns(list(keys), leave_out=("stsb/dev",), means=True):
-        groups: list[list[str]] = []
-        for label, body in evaluations.items():
-            if key in compared_metrics(body) and not any(label in group for group in groups):
-                groups.append(_having(evaluations, key, label))
-        for group in groups:
-            body = evaluations[group[0]]
-            [(_, head, _)] = [one for one in columns(list(keys), means=True, body=body) if one[0] == key]
-            among = len(groups) > 1 and not is_published(body, key)
-            shown.append((key, f"{head} ({', '.join(group)})" if among else head, group))
-    return shown
-
-
-def _having(evaluations: Mapping[str, Mapping[str, Any]], figure: str, label: str) -> list[str]:
-    """The models that have a figure on the sentences that one of them has it on."""
-    held = sets(evaluations[label], figure)
-    return [one for one, body in evaluations.items() if one == label or (held and sets(body, figure) == held)]
 
 
 def _labels(runs: Sequence[Run]) -> list[str]:

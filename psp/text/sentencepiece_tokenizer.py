@@ -58,7 +58,6 @@ class SentencepieceTokenizer(Tokenizer):
     marks_spaces = normalises = True
     library = "sentencepiece"
     first_format_key = "sentencepiece_sha256"
-    place_in_studies = 3
     finds_surrogates = True
     path: Path
 

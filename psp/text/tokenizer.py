@@ -127,8 +127,6 @@ class Tokenizer(abc.ABC):
     #: The key of its file's SHA-256 in stores and models' folders of the first format, which know no other kind; None:
     #: it has the later ones, which name the kind.
     first_format_key: ClassVar[str | None] = None
-    #: Its place among the encoders that studies of samples train unless the config names others; None: it has none.
-    place_in_studies: ClassVar[int | None] = None
     #: Why an export format cannot hold this kind, by format; the graph and psp's own format hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
 

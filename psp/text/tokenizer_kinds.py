@@ -30,12 +30,6 @@ def those(says: Callable[[type[Tokenizer]], bool]) -> list[str]:
     return [kind for kind in kinds() if says(of_kind(kind))]
 
 
-def studied() -> list[str]:
-    """The kinds that studies of samples train unless the config names others, in their order there."""
-    places = {kind: place for kind in kinds() if (place := of_kind(kind).place_in_studies) is not None}
-    return sorted(places, key=places.__getitem__)
-
-
 def named(says: Callable[[type[Tokenizer]], bool], how: Callable[[type[Tokenizer]], str]) -> str:
     """The names of the kinds that fulfil a condition, as in "words or trigrams"."""
     *first, last = (how(of_kind(kind)) for kind in those(says))

@@ -29,7 +29,6 @@ class TrigramTokenizer(VocabularyTokenizer):
     pieces_called, pieces_in_full = "trigrams", "character trigrams"
     looked_up = "all trigrams looked up"
     store_bytes = 380
-    place_in_studies = 2
     unspelled = "no two trigrams share a run of three characters"
     unsupported: ClassVar = {
         "word2vec": "separates columns by spaces, which trigrams contain",

@@ -63,7 +63,6 @@ class WordTokenizer(VocabularyTokenizer):
     pieces_called = pieces_in_full = "words"
     store_bytes = 73
     is_words = read_in_order = True
-    place_in_studies = 1
     block_keys = ("split",)
 
     def __init__(

@@ -21,7 +21,6 @@ from psp.text.tokenizer_kinds import as_tokenizer
 from psp.training.candidates import candidate_vectors
 from psp.training.encoders import joint, kinds
 from psp.training.encoders.base import Encoder
-from psp.training.finished import REPORT, check_unfinished
 from psp.training.initial import initial_table
 from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import TeacherLoss
@@ -164,8 +163,6 @@ class Training:
         checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
         identity: what else the result depends on, such as the version of the rule.
         warn_pairs: warn of fewer pairs.
-        replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
-            replaced.
         encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs
             those of :class:`psp.training.lstm_settings.LstmSettings`); or several encoders that are trained together
             (:func:`psp.training.encoders.joint.joint_encoder`); None = the mean.
@@ -190,7 +187,6 @@ class Training:
     checkpoints: CheckpointSchedule = field(default_factory=CheckpointSchedule)
     identity: Mapping[str, Any] = field(default_factory=dict)
     warn_pairs: int = data_warnings.PAIRS
-    replace: bool = True
     encoder: Mapping[str, Any] | None = None
     teacher: Path | None = None
     teaching: TeacherSettings | Mapping[str, Any] | None = None
@@ -203,7 +199,7 @@ class Training:
 
         Raises:
             DataError: the store is missing or damaged, or was encoded with another tokenizer; the teacher's file is
-                from another run; development data cannot be read; or something finished must not be replaced.
+                from another run; or development data cannot be read.
             ConfigError: a setting is not allowed, or requests a device that is not available.
             PspError: training diverged; without ``out_dir``, this is only a warning if the loss is finite.
             Stopped: by Ctrl-C or SIGTERM; the same call resumes training.
@@ -331,8 +327,6 @@ def _run(job: Training) -> TrainReport:
             job.checkpoints,
         )
         stack.enter_context(sole(train_dir))
-        if not job.replace:  # another process may have finished while this one waited
-            check_unfinished(out_dir, train_dir)
         checkpoint = saved.latest()
         resume = None if checkpoint is None else (checkpoint.state["records"], checkpoint.files(MetricsLog.FILES))
         metrics = stack.enter_context(MetricsLog(train_dir, settings.log_every, resume))
@@ -373,7 +367,7 @@ def _run(job: Training) -> TrainReport:
             report["final"] = final
         if out_dir is not None:
             trained.save(out_dir, kept, tokenizer, model_config)
-        write_json(train_dir / REPORT, report)
+        write_json(train_dir / "train.json", report)
         saved.clear()
     return cast("TrainReport", report)
 

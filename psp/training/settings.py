@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from psp.core.settings import Section, Setting, boolean, integer, text
+from psp.core.settings import Section, Setting, choice, integer, text
 from psp.training import objectives
 from psp.training import settings_base as field
 from psp.training.settings_base import CheckedSettings
@@ -298,10 +298,13 @@ JOB: Mapping[str, Setting] = {
         untracked=True,  # it can change the last bits of a model, which is no reason to train again
         help="threads, independent of the number of cores, since another number can change the model",
     ),
-    "tune": boolean(
-        False,
-        untracked=True,  # tune.json is an input then
-        help="use the best settings of the grid search in block `tune`, from results/<model>/tune.json",
+    "settings_from": choice(
+        None,
+        ["variants"],
+        null=True,
+        untracked=True,  # the points' train.json are inputs then
+        help="variants: take what the grid in the model's `variants` searches from its best point, the one with the "
+        "highest validation score; variants themselves never do",
     ),
 }
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import shutil
+from pathlib import Path
 
 import pytest
 
@@ -35,11 +36,13 @@ def test_the_folder_that_was_meant(results, capsys):
         assert f"{results}/model: is a model, not a folder of results; its results are in {results}" in text
 
 
-def test_the_command_and_the_key_that_were_meant(tmp_path, capsys):
+def test_the_command_that_was_meant(capsys):
     assert "embde: no such command; did you mean embed?" in said(capsys, "embde", "x")
-    (tmp_path / "a.tsv").write_text("a\tb\n")
-    options = ["--encoder", "word", "--languages", "en", "--out", tmp_path / "m", "--set", "epoch=3"]
-    assert "train.epoch: no such key; did you mean epochs?" in said(capsys, "train", tmp_path / "a.tsv", *options)
+
+
+def test_the_snakefile_of_a_checkout(capsys):
+    main(["workflow"])
+    assert capsys.readouterr().out == f"{Path(__file__).parents[2] / 'Snakefile'}\n"
 
 
 def test_the_target_that_was_meant(monkeypatch):

@@ -32,5 +32,15 @@ def test_several_models_stand_below_one_another(capsys: pytest.CaptureFixture[st
     one = shown(capsys)
     assert "phrasebook" in one and RESULTS not in one
     text = shown(capsys, RESULTS)
-    assert text.count(RESULTS) == 2 and text.count(one.strip()) == 2
+    assert text.count(f"{RESULTS}\n=") == 2 and text.count(one.strip()) == 2
     assert shown(capsys, RESULTS, "--format", "markdown").count(f"## {RESULTS}") == 2
+
+
+def test_a_table_of_several_models_ends_what_is_shown(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    body = json.loads(Path(RESULTS, "eval.json").read_text("utf-8"))
+    (other / "eval.json").write_text(json.dumps(body | {"train": {}, "sets": {}}), "utf-8")
+    head, _, one, two = shown(capsys, str(other)).rpartition("\nmodel ")[2].splitlines()[:4]
+    assert head.split()[:3] == ["pairs", "dev", "score"]
+    assert one.split()[:4] == [RESULTS, "3,293", "-48.69", "25.06"] and two.split()[:3] == [str(other), "-", "-"]

@@ -57,7 +57,10 @@ def test_a_combination_joins_models_of_the_config() -> None:
             {"encoder": {"concat": ["fr", "de"], "joint": True}, "train": {"dim": 3}},
             "both.train.dim: each model's own entry sets it for its part",
         ),
-        ({"encoder": {"concat": ["fr", "de"], "joint": True}, "train": {"tune": True}}, "train.tune: not for joint"),
+        (
+            {"encoder": {"concat": ["fr", "de"], "joint": True}, "train": {"settings_from": "variants"}},
+            "train.settings_from: not for joint",
+        ),
         (
             {"encoder": {"concat": ["fr", "started"], "joint": True}},
             "both.encoder: started starts from an encoder's vectors of its pieces, which a part of a joint",

@@ -1,5 +1,6 @@
 import datetime
 import math
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -14,6 +15,7 @@ from psp.config.entries import document
 from psp.config.overlay import merge
 from psp.config.plan import plan
 from psp.core.errors import ConfigError
+from psp.core.settings import RECIPES
 from psp.training.objectives import base as objectives
 from psp.training.settings import PARANMT, TrainSettings
 
@@ -65,7 +67,14 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
     encoders = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/encoders.yaml"])
     assert encoders.model("en-both").combined == (("en", 1.0), ("en-trigrams", 0.5))
     assert encoders.model("en-blstm")["train"]["init_from"] == "results/en-words/model"
-    assert encoders.model("paranmt-sum").joint["join"] == "add" and encoders.model("en-joint")["train"]["epochs"] == 3
+    assert encoders.model("en-joint")["train"]["epochs"] == 3
+    paranmt = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/paranmt.yaml"])
+    assert paranmt.model("paranmt-sum").joint["join"] == "add"
+    decile, twenty = paranmt.model("overlap-3"), paranmt.model("score-9-10")
+    assert [(part.cap, part.rank["by"]) for model in (decile, twenty) for part in model.parts] == [
+        (10_000, "overlap"), (10_000, "score"),
+    ]  # fmt: skip
+    assert list(decile.variants) == ["paranmt"] and decile["train"]["epochs"] == 1
     text = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/text.yaml"])
     assert [text.model(name)["teacher"]["sentences"] for name in ("en-text", "en-text-all")] == [57344, None]
     taught = Config.load([base, ROOT / "config/sample.yaml", ROOT / "config/taught.yaml"])
@@ -82,7 +91,7 @@ def test_the_projects_configs_are_sound(monkeypatch, tmp_path):
         assert kinds == ["mlp_classification", "relatedness", "similarity"]
     both = polish.model("pl-both").parts
     assert [part.through for part in both if part.through] == ["en"] and len(both) == 11
-    pools = encoders.model("paranmt-trigrams").variants
+    pools = paranmt.model("paranmt-trigrams").variants
     assert [variant.train["megabatch"] for variant in pools.values()] == [40, 1, 20]
     demo = Config.load([base, ROOT / "config/demo.yaml"])
     # Nothing of the demo comes from the network.
@@ -154,48 +163,43 @@ def test_what_trains_no_other_model_is_no_difference_from_the_recipe():
     assert checked.model("fr").differences == {"train.threads": 3}  # in the last digits
 
 
-def test_a_search_shows_where_its_winner_is_taken():
-    grid = {"margin": [0.3, 0.4]}
+def test_a_grid_changes_the_model_where_its_best_point_is_taken():
+    grid = {"margin": [0.3, 0.4], "epochs": [1]}
     models = {
-        "fr": {"languages": ["en", "fr"], "corpora": ["Europarl"], "train": {"dropout": 0.2, "margin": 0.5}},
-        "fr-searched": {"extends": "fr", "tune": {"grid": grid, "epochs": 1}},
-        "fr-tuned": {"extends": "fr-searched", "train": {"tune": True}},
-        "fr-default": {"extends": "fr", "train": {"tune": True}, "recipe": "code"},
-    }
-    checked = config(models)
-    assert checked.tuning("fr").grid == {"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40]}
-    assert checked.tuning("fr-default").grid == {"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]}
-    searched, tuned = checked.model("fr-searched"), checked.model("fr-tuned")
-    # A grid of one's own is all of it, and as long as nobody takes its winner the model is the same as without it.
-    assert searched["tune"] == {"grid": grid, "epochs": 1, "anneal": 30}
-    assert searched.differences == {"train.dropout": 0.2, "train.margin": 0.5}
-    assert searched.tuned == {}
-    # The margin will be that of tune.json, not the config's.
-    assert tuned.tuned == {"margin": 0.3}
-    assert tuned.differences == {
-        "train.dropout": 0.2, "train.tune": True, "tune.grid": grid, "tune.epochs": 1,
+        "fr": {
+            "languages": ["en", "fr"], "corpora": ["Europarl"], "seed": 7,
+            "train": {"dropout": 0.2, "margin": 0.5}, "variants": {"grid": grid},
+        },
+        "fr-tuned": {"extends": "fr", "train": {"settings_from": "variants"}},
+        "fr-wider": {"extends": "fr-tuned", "recipe": "code", "variants": {"grid": {"dropout": [0.1, 0.2]}}},
+        "fr-plain": {"extends": "fr", "variants": {"grid": None}},
     }  # fmt: skip
-    assert checked.model("fr-default").tuned == {"dropout": 0, "megabatch": 60}
-    assert checked.model("fr-default").differences == {"train.tune": True, "train.margin": 0.5}
+    checked = config(models)
+    searched, tuned, wider = (checked.model(name) for name in ("fr", "fr-tuned", "fr-wider"))
+    assert searched.differences == {"train.dropout": 0.2, "train.margin": 0.5} and searched.tuned == {}
+    assert checked.model("fr-plain").points == {}
+    # The margin will be that of the best point, not the config's; what has one value is for the points alone.
+    assert tuned.tuned == {"margin": 0.3} and tuned["train"]["epochs"] == 6
+    assert tuned.differences == {"train.dropout": 0.2, "train.settings_from": "variants"}
+    assert {name: (train["margin"], train["epochs"]) for name, train in tuned.points.items()} == {
+        "margin=0.3": (0.3, 1), "margin=0.4": (0.4, 1),
+    }  # fmt: skip
+    assert wider.tuned == {"margin": 0.4, "dropout": 0} and len(wider.points) == 4
+    point = checked.variant("fr-tuned", "margin=0.4")
+    assert (point["train"]["settings_from"], point.tuned, tuned.variants["margin=0.4"].seeds) == (None, {}, (7,))
 
 
-def test_the_grid_of_a_recipe_is_looked_at_where_a_search_is_asked_for():
-    margin = {"objective": "margin"}  # which has no scale, a key of our recipe's grid
-    assert config(fr(train=margin)).model("fr")["train"]["objective"] == "margin"
-    words = r"models\.fr\.tune\.grid: .* would be the same training, which does not use scale"
-    for entry in ({"train": {**margin, "tune": True}}, {"train": margin, "tune": {"grid": {"scale": [10, 20]}}}):
-        with pytest.raises(ConfigError, match=words):
-            config(fr(**entry))
-    with pytest.raises(ConfigError, match=words):
-        config(fr(train=margin)).tuning("fr")
-
-
-def test_a_search_needs_something_to_choose_by():
-    models = fr(development={"sts": None, "heldout": 0})
-    with pytest.raises(ConfigError, match=r"models\.fr\.development: sts is null and heldout is 0, but tuning"):
-        config(models).tuning("fr")
-    assert config(fr(development={"heldout": 0})).tuning("fr").points
-    assert config(fr(development={"sts": None})).tuning("fr").points
+def test_the_comment_of_the_config_gives_the_papers_search_for_every_bilingual_model():
+    text = (ROOT / "config/config.yaml").read_text()
+    line = re.search(r"^# (fr-paper: .*)$", text, re.MULTILINE)[1]
+    base = yaml.safe_load(text)
+    (model,) = yaml.safe_load(line).values()
+    for name in ("ar", "de", "es", "fr", "ru", "tr", "zh"):
+        found = Config({**base, "models": {**base["models"], "own": {**model, "extends": name}}}).model("own")
+        assert len(found.points) == 9 and found.tuned == {"dropout": 0, "megabatch": 60}
+        assert all(train["objective"] == "margin" for train in found.points.values())
+    for recipe in RECIPES:  # which no recipe alone has
+        assert Config({**base, "recipe": recipe}).model("fr").tuned == {}
 
 
 def test_a_model_is_chosen_by_english_sts_pairs_where_it_has_english_alone():
@@ -221,7 +225,6 @@ def test_a_model_is_chosen_by_english_sts_pairs_where_it_has_english_alone():
     # Of the archive of STS sets, nothing is in German and French, and SemEval-2017 has Spanish.
     archives = {name: "sts/STS.zip" in checked.downloads(checked.model(name)) for name in models}
     assert archives == dict.fromkeys(models, True) | {"de-fr": False, "paper": False, "file": False}
-    assert checked.tuning("de-fr")
     # As in the paper, nothing is held out; without English, nothing is left to choose the best epoch by.
     assert config(fr(recipe="paper")).model("fr")["development"]["heldout"] == 0
     assert "write e.g. `development: {heldout: 2000}`" in message(models={"paper": {**own, "recipe": "paper"}})
@@ -454,27 +457,24 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(filters={"score": {"enabled": True}})}, ["Europarl", "no scores", "corpora.<name>.filters"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"lower_case": False}}])}, ["lower_case is false"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "filters": {"score": {"min": 3}}}])}, ["filters.score", "min 3"]),
-        ({"tune": {"grid": {"dropuot": [0.1]}}}, ["tune.grid.dropuot", "did you mean dropout?", "`grid: {scale: ["]),
-        ({"tune": {"grid": {"threads": [1, 2]}}}, ["tune.grid.threads is not a key", "may hold epochs", "`grid: {"]),
-        ({"tune": {"grid": {"tune": [True]}}}, ["tune.grid.tune is not a key", "`grid: {scale: [10, "]),
-        ({"models": fr(tune={"grid": {"log_every": [1]}})}, ["models.fr.tune.grid.log_every is not a key"]),
-        ({"tune": {"grid": {"dropout": [0, 1.5]}}}, ["tune.grid.dropout.1 is 1.5", "below 1", "`dropout: [0]`"]),
-        ({"tune": {"grid": {"directions": ["all"]}}}, ["tune.grid.directions.0", "both or source"]),
-        ({"tune": {"grid": {"megabatch": []}}}, ["tune.grid.megabatch", "at least 1 item"]),
-        ({"tune": {"grid": {"megabatch": 60}}}, ["tune.grid.megabatch is 60", "a list"]),
-        ({"tune": {"grid": {"dropout": [0.1, 0, 0.0]}}}, ["tune.grid.dropout", "has a duplicate item"]),
-        ({"tune": {"grid": {}}}, ["tune.grid is {}", "at least 1 key", "`grid: {scale: [10, 20, 40], "]),
-        ({"tune": {"epochs": 0}}, ["tune.epochs", "at least 1", "`epochs: 2`"]),
-        ({"train": {"tune": "yes"}}, ["train.tune", "true or false"]),
+        ({"models": fr(variants={"grid": {"dropuot": [0.1]}})}, ["variants.grid.dropuot", "did you mean dropout?"]),
+        ({"models": fr(variants={"grid": {"threads": [1, 2]}})}, ["grid.threads is not a key", "may hold epochs"]),
+        ({"models": fr(variants={"grid": {"dropout": [0, 1.5]}})}, ["grid.dropout.1 is 1.5", "`dropout: [0]`"]),
+        ({"models": fr(variants={"grid": {"directions": ["all"]}})}, ["grid.directions.0", "both or source"]),
+        ({"models": fr(variants={"grid": {"megabatch": []}})}, ["variants.grid.megabatch", "at least 1 item"]),
+        ({"models": fr(variants={"grid": {"megabatch": 60}})}, ["variants.grid.megabatch is 60", "a list"]),
+        ({"models": fr(variants={"grid": {"dropout": [0.1, 0, 0.0]}})}, ["grid.dropout", "has a duplicate item"]),
+        ({"models": fr(variants={"grid": {}})}, ["models.fr.variants.grid is {}", "at least 1 key"]),
+        ({"models": fr(variants={"grid": {"epochs": [2]}})}, ["models.fr.variants.grid", "no key has several values"]),
+        ({"models": fr(variants={"grid": {"megabatch": [1, 2]}})}, ["variants.grid.megabatch", "does not use"]),
+        ({"train": {"settings_from": "grid"}}, ["train.settings_from is grid", "must be variants or null"]),
+        ({"train": {"settings_from": "variants"}}, ["models.fr.variants.grid: is not there", "`variants: {grid: {"]),
         ({"train": {"checkpoint": {"minutes": 0}}}, ["train.checkpoint.minutes is 0", "above 0", "`minutes: 10`"]),
         ({"train": {"checkpoint": {"steps": 1.5}}}, ["train.checkpoint.steps is 1.5", "whole number", "`steps: null`"]),
         ({"train": {"checkpoint": {"keep": 0}}}, ["train.checkpoint.keep is 0", "at least 1", "`keep: 2`"]),
         ({"train": {"checkpoint": {"hours": 1}}}, ["train.checkpoint.hours is not a key", "minutes"]),
-        ({"models": fr(tune={"grid": {"negatives": ["auto", "opposite"]}})},
-         ["models.fr.tune.grid: negatives=auto and negatives=opposite", "`grid: {negatives: [auto]}`"]),
-        ({"models": fr(tune={"grid": {"anneal": [1, 2], "megabatch": [1]}})}, ["models.fr.tune.grid", "anneal"]),
-        ({"models": fr(train={"tune": True}, development={"sts": None, "heldout": 0})},
-         ["models.fr.development", "tuning", "`development: {heldout: 2000}`"]),
+        ({"models": fr(variants={"grid": {"scale": [1, 2]}}, development={"sts": None, "heldout": 0})},
+         ["models.fr.development", "`variants: {grid: ...}` chooses", "`development: {heldout: 2000}`"]),
         ({"models": fr(extends="de")}, ["models.fr.extends", "de", "is not a model"]),
         ({"models": fr(extends="fr")}, ["cycle"]),
         ({"models": fr(filters={"length": {"min": 9, "max": 5}})}, ["min 9", "max 5"]),
@@ -505,7 +505,8 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"corpora": {**CORPORA, "A": {"version": datetime.date(2020, 1, 2)}}}, ["a date", '`version: "2020-01-02"`']),
         ({"train": {"learning_rate": "1e-3"}}, ["train.learning_rate is 1e-3", "as text", "`learning_rate: 0.001`"]),
         ({"train": {"init_smoothing": "3e-5"}}, ["`init_smoothing: 3.0e-05`"]),
-        ({"tune": {"grid": {"learning_rate": ["1e-2"]}}}, ["grid.learning_rate.0", "`learning_rate: [0.01]`"]),
+        ({"models": fr(variants={"grid": {"learning_rate": ["1e-2"]}})},
+         ["grid.learning_rate.0", "`learning_rate: [0.01]`"]),
         ({"corpora": {**CORPORA, "A": {"version": "v1", "cap": "1e6"}}}, ["corpora.A.cap", "`cap: 1000000`"]),
         ({"train": {"epochs": 6.0}}, ["train.epochs is 6.0", "a whole number", "`epochs: 6`"]),
         # JSON has no such numbers, and no range leaves out NaN.
@@ -513,7 +514,7 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"train": {"clip": math.inf}}, ["train.clip is .inf", "a finite number"]),
         ({"train": {"epochs": 10**400}}, ["train.epochs is a number of 401 digits", "64 bits"]),
         ({"train": {"seed": -(2**63) - 1}}, ["train.seed is a number of 19 digits", "64 bits"]),
-        ({"models": fr(tune={"grid": {"scale": [1, -math.inf]}})}, ["models.fr.tune.grid.scale.1 is -.inf"]),
+        ({"models": fr(variants={"grid": {"scale": [1, -math.inf]}})}, ["models.fr.variants.grid.scale.1 is -.inf"]),
     ],
 )  # fmt: skip
 def test_a_wrong_config_gives_one_line_that_says_what_to_write(top, words):
@@ -663,8 +664,6 @@ def test_the_recipe_of_paranmt_holds_for_every_encoder() -> None:
         assert model["development"] == own
         assert (model["filters"]["length"]["sides"], model["filters"]["length"]["max"]) == ("both", 30)
         assert model["filters"]["overlap"]["enabled"] is False
-        assert model["tune"] == {"grid": {"megabatch": [1, 20, 40]}, "epochs": 5, "anneal": 0}
-        assert list(made.tuning(encoder).points) == ["megabatch=1", "megabatch=20", "megabatch=40"]
         assert "recipe paranmt" in plan(made, encoder, "downloads")
     assert made.model("blstm").contextual == {
         "kind": "blstm", "width": None, "combine": "average", "pooling": "mean", "scramble": 0.3,
@@ -747,8 +746,8 @@ def test_trigrams_do_not_start_from_an_encoder() -> None:
             ["models.fr.variants.spelled.init_spelling is 0.6"],
         ),
         (
-            {"encoder": "trigram", "train": {"tune": True}, "tune": {"grid": {"init_spelling": [0, 0.6]}}},
-            ["models.fr.tune.grid.init_spelling is 0.6"],
+            {"encoder": "trigram", "variants": {"grid": {"init_spelling": [0, 0.6]}}},
+            ["models.fr.variants.init_spelling=0.6.init_spelling is 0.6"],
         ),
     ],
 )

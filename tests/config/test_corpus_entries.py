@@ -181,3 +181,63 @@ def test_sound_entries_pass():
 def test_a_hint_is_given_where_a_name_is_near():
     assert closest("Europrl", CATALOGUE) == "; did you mean Europarl?"
     assert closest("something", CATALOGUE) == ""
+
+
+MODELS: dict[str, Any] = {
+    "en": {"languages": ["en"], "corpora": ["Para"]},
+    "fr": {"languages": ["en", "fr"], "corpora": ["A", "B"]},
+    "both": {"languages": ["en", "fr"], "corpora": ["A", {"name": "Para", "languages": ["en", "en"]}]},
+}
+
+
+def config(model: str, **own: Any) -> Config:
+    """A config of three models, of which one has settings of its own."""
+    paraphrases = {"kind": "paranmt", "version": "v1", "pairs": {"en-en": 10}}
+    corpora = {"Para": paraphrases, "A": {"version": "v1"}, "B": {"version": "v1"}}
+    return Config({"corpora": corpora, "models": {**MODELS, model: {**MODELS[model], **own}}})
+
+
+@pytest.mark.parametrize(
+    ("rank", "words"),
+    [
+        ({"by": "score", "deciles": [0]}, ["rank.deciles.0 is 0, but must be at least 1"]),
+        ({"by": "score", "deciles": [11]}, ["rank.deciles.0 is 11, but must be at most 10"]),
+        ({"by": "score", "deciles": [2, 2]}, ["rank.deciles is [2, 2], but has a duplicate item"]),
+        ({"by": "scores"}, ["rank.by is scores, but must be score or translation or overlap or length", "or null"]),
+    ],
+)
+def test_wrong_ranks_are_told_with_what_is_allowed(rank: dict[str, Any], words: list[str]):
+    with pytest.raises(ConfigError) as caught:
+        config("en", rank=rank)
+    assert all(word in str(caught.value) for word in words), str(caught.value)
+
+
+def test_a_corpus_may_have_a_rank_of_its_own():
+    rank = {"by": "length", "deciles": [1]}
+    checked = config("both", rank=rank, corpora=[{"name": "A", "rank": {"by": None}}, "B"])
+    first, second = checked.model("both").parts
+    assert (first.rank, second.rank) == ({"by": None, "deciles": [1]}, rank)
+    assert checked.model("both").differences == {"rank.by": "length", "rank.deciles": [1], "corpora.A.rank.by": None}
+    # Deciles of nothing change nothing.
+    assert config("fr", rank={"deciles": [1]}).model("fr").differences == {}
+    with pytest.raises(ConfigError, match=r"rank\.by is score, but OPUS's corpora, such as A\.en-fr, have no scores "
+                       r"\(a third column\); of the model's corpora, Para\.en-en may have them"):  # fmt: skip
+        config("both", rank={"by": "score"})
+    own = [{"name": "Para", "languages": ["en", "en"], "rank": {"by": "score"}}, "A"]
+    assert [part.ranked for part in config("both", corpora=own).model("both").parts] == [True, False]
+
+
+def test_a_plan_counts_the_deciles_that_are_kept(tmp_path):
+    from psp.config.plan import plan
+
+    whole, ranked = (plan(config("en", rank={"by": by}), "en", tmp_path) for by in (None, "score"))
+    assert "10 read, about 9 trained on" in whole and "10 read, about 2 trained on" in ranked
+
+
+def test_bitext_that_pairs_are_mined_from_is_not_ranked():
+    item = {"mined": "en", "through": "fr", "from": [{"name": "A", "rank": {"by": "length"}}]}
+    with pytest.raises(ConfigError, match="bitext of `from` is used whole, but has `rank`"):
+        config("both", corpora=[item])
+    mined = {**item, "from": ["A"], "rank": {"by": "overlap", "deciles": [5]}}
+    (part,) = config("both", corpora=[mined]).model("both").parts
+    assert part.rank == {"by": "overlap", "deciles": [5]} and not part.sources[0].ranked

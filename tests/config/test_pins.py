@@ -47,7 +47,7 @@ def test_a_check_ends_with_a_status_that_tells(folder, capsys):
     """Of files that differ, are missing or have no pin each is named; status 0 only where all are as pinned."""
     project, downloads = folder / "project", folder / "project/results/downloads"
     (project / "config").mkdir(parents=True)
-    (project / "my.tsv").touch()
+    (project / "Snakefile").touch()
     text = "{languages: [en, fr], corpora: [Europarl], evaluate: {sts: false, tatoeba: false}, development: {sts: null}"
     (project / "config/config.yaml").write_text(
         f"corpora: {{Europarl: {{version: v8}}}}\npins: {project}/pins.yaml\n"

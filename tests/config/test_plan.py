@@ -68,7 +68,7 @@ def test_a_plan_counts_the_embedding_of_pieces_and_by_a_teacher(config, tmp_path
     assert "vectors of the teacher 67 min" in plan(Config(config.raw), "fr", tmp_path / "downloads")
 
 
-def test_a_plan_counts_the_search_whose_winner_is_trained(config, tmp_path):
+def test_a_plan_counts_the_grid_whose_best_point_is_taken(config, tmp_path):
     def hours(**entry):
         corpora = {"Listed": {"version": "v1", "pairs": {"en-fr": 100_000_000}}}
         models = {"fr": {"languages": ["en", "fr"], "corpora": ["Listed"], **entry}}
@@ -79,19 +79,20 @@ def test_a_plan_counts_the_search_whose_winner_is_trained(config, tmp_path):
             for name, value, unit in re.findall(r"([a-z][^(),]*?) ([\d.]+) (h|days)\b", line.split("(")[1])
         }, text
 
-    plain, _ = hours(tune={"epochs": 5})
-    tuned, text = hours(train={"tune": True}, tune={"epochs": 5})
-    assert "tuning: 9 points" not in plain and plain["train"] == tuned["train"]
-    assert tuned["tuning: 9 points"] == pytest.approx(9 * 5 / 6 * tuned["train"], rel=0.02)
+    grid = {"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40], "epochs": [5]}
+    plain, _ = hours(variants={"grid": grid})
+    tuned, text = hours(train={"settings_from": "variants"}, variants={"grid": grid})
+    assert "grid of 9 points" not in plain and plain["train"] == tuned["train"]
+    assert tuned["grid of 9 points"] == pytest.approx(9 * 5 / 6 * tuned["train"], rel=0.02)
     assert "6 epochs" in text
     paper, text = hours(recipe="paper")
     assert "25 epochs" in text and paper["train"] > 25 / 6 * 2 * plain["train"]  # slower by the pair as well
     # What the search may choose is counted at its largest.
     grid = {"epochs": [10, 50], "dim": [512, 1024]}
-    wide, text = hours(train={"tune": True}, tune={"grid": grid})
+    wide, text = hours(train={"settings_from": "variants"}, variants={"grid": grid})
     assert "50 epochs" in text
     assert wide["train"] == pytest.approx(50 / 6 * plain["train"], rel=0.02)
-    assert wide["tuning: 4 points"] == pytest.approx((60 + 60 / 2) / 6 * plain["train"], rel=0.02)
+    assert wide["grid of 4 points"] == pytest.approx((60 + 60 / 2) / 6 * plain["train"], rel=0.02)
 
 
 def test_the_papers_models_can_be_planned_but_for_sizes_nobody_lists(tmp_path):

@@ -46,16 +46,6 @@ def test_targets_are_told_from_other_arguments():
     targets.check(config(), arguments[:3])
 
 
-FEW = [{"path": "few.tsv"}]
-
-
-def grid_of(*megabatches: int) -> dict:
-    return {
-        "train": {"tune": True, "objective": "margin", "batch_size": 10},
-        "tune": {"grid": {"megabatch": list(megabatches)}},
-    }
-
-
 TRANSLATORS = {
     "ours": {"languages": ["en", "fr"], "corpora": [{"path": "gone.tsv"}]},
     "theirs": {"languages": ["en", "fr"], "ctranslate2": "there"},
@@ -81,8 +71,7 @@ TRANSLATORS = {
         (EVAL, {"fr": {"development": {"sts": "a"}}}, "a: no such file, but models.fr.development.sts"),
         (EVAL, {"fr": {"teacher": {"encoder": "a/b", "languages": ["en"]}}}, "but models.fr.teacher.encoder names it"),
         (EVAL, {"fr": {"train": {"init_encoder": "a/b"}}}, "but models.fr.train.init_encoder"),
-        (EVAL, {"fr": {"corpora": FEW, **grid_of(60, 100)}}, "megabatch=60 and megabatch=100 would"),
-        ("results/fr/tune.json", {"fr": {"development": {"sts": None, "heldout": 0}}}, "models.fr"),
+        ("results/fr/variants/scale=3/1/eval.json", {"fr": {"variants": {"grid": {"scale": [1, 2]}}}}, "scale=3"),
         ("results/fr/inspect.json", {"fr": {"inspect": {"encoder": "a/b"}}}, "models.fr.inspect.encoder names it"),
         ("results/fr/stats.json", {"fr": {"stats": {"labels": ["a"]}}}, "a: no such file, but models.fr.stats"),
         ("results/fr/systems/other/eval.json", {}, "other"),
@@ -112,10 +101,3 @@ def test_files_that_the_workflow_makes_need_not_be_there():
 
 def test_what_other_models_lack_is_nothing_to_this_one():
     targets.check(config({"corpora": [{"path": "gone.tsv"}]}), ["results/zh/eval.json"])
-
-
-def test_a_grid_that_the_pairs_may_fill_passes():
-    """How many pairs the filters leave is not known; a corpus that nobody has counted may have any number."""
-    Path("few.tsv").write_text("one two\tun deux\n" * 1000)
-    targets.check(config(fr={"corpora": FEW, **grid_of(1, 2)}), [EVAL])
-    targets.check(config(fr={"corpora": [*FEW, {"name": "News"}], **grid_of(60, 100)}), [EVAL])

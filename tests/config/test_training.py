@@ -40,7 +40,9 @@ def test_what_changes_nothing_of_a_model_makes_nothing_anew(key):
     assert changed.of.beside(changed) != model().of.beside(model())
 
 
-@pytest.mark.parametrize("key", sorted(set(SECTION.keys) - set(UNTRACKED) - {"tune", "init_vectors", "init_encoder"}))
+@pytest.mark.parametrize(
+    "key", sorted(set(SECTION.keys) - set(UNTRACKED) - {"settings_from", "init_vectors", "init_encoder"})
+)
 def test_everything_else_does(key):
     assert key in parameters(model())["train"]
 
@@ -52,7 +54,7 @@ def test_so_it_is_with_transformers(key):
 
 
 def test_what_a_search_decides_is_not_compared():
-    tuned = model(train={"tune": True, "epochs": 3}, tune={"grid": {"epochs": [1, 2]}})
+    tuned = model(train={"settings_from": "variants", "epochs": 3}, variants={"grid": {"epochs": [1, 2]}})
     assert parameters(tuned)["train"].keys() == parameters(model())["train"].keys() - {"epochs"}
 
 

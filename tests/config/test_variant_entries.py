@@ -55,12 +55,14 @@ def test_a_recipe_that_differs_in_what_variants_share_is_a_model_of_its_own():
             config({"v": {"recipe": variant, "epochs": 2}}, recipe=model)
 
 
-def test_a_searchs_winner_is_for_the_models_own_settings_alone():
-    checked = config({"zipf": {"init": "zipf"}}, train={"tune": True, "dropout": 0.2})
-    own, zipf = checked.variant("fr", "psp"), checked.variant("fr", "zipf")
-    assert own["train"]["tune"] and own.tuned
-    assert not zipf["train"]["tune"] and not zipf.tuned
-    assert zipf.differences["train.dropout"] == 0.2
+def test_what_the_grid_decides_is_for_the_models_own_settings_alone():
+    variants = {"zipf": {"init_smoothing": 0.1}, "grid": {"dropout": [0, 0.1]}}
+    checked = config(variants, train={"settings_from": "variants", "dropout": 0.2})
+    own, zipf, point = (checked.variant("fr", name) for name in ("psp", "zipf", "dropout=0.1"))
+    assert own["train"]["settings_from"] == "variants" and own.tuned == {"dropout": 0}
+    assert not zipf["train"]["settings_from"] and not zipf.tuned
+    assert zipf.differences["train.dropout"] == 0.2 and point["train"]["dropout"] == 0.1
+    assert checked.model("fr").variants["dropout=0.1"].point == {"dropout": 0.1}
 
 
 def test_an_extending_model_takes_them_over_and_may_leave_some_out():

@@ -50,6 +50,7 @@ def made_up() -> dict[str, Any]:
                 "differences": {"tatoeba/fra-eng": {"difference": 0.5, "interval": None}},
             },
         ],
+        "grid": None,
         "systems": {
             "untrained": {"figures": {"sts": 52.123, "tatoeba": 80.0}, "differences": {}},
             "untrained+sif": {
@@ -112,7 +113,7 @@ def cells(text):
 
 def test_the_table_has_a_line_for_each_variant_and_system():
     result = made_up()
-    rows = cells(table(result).write("markdown"))
+    rows = cells(table(result)[0].write("markdown"))
     assert list(rows) == ["psp", "no-zipf", "no-zipf - psp", "paper", "paper - psp", "untrained", "untrained+sif"]
     assert rows["psp"] == {
         "variant": "psp", "seeds": "1, 2, 3", "STS 2012-16": "69.20 ± 0.26", "Spearman": "68.20 ± 0.26",
@@ -128,7 +129,7 @@ def test_the_table_has_a_line_for_each_variant_and_system():
 
 
 def test_the_notes_tell_settings_threads_and_machine():
-    text = table(made_up()).write()
+    text = table(made_up())[0].write()
     lines = text.split("\n")
     assert lines[0].split("  ")[0] == "variant" and set(lines[1]) <= {"-", " "}
     assert lines[2].startswith("psp ") and "69.20 ± 0.26" in lines[2]
@@ -139,7 +140,7 @@ def test_the_notes_tell_settings_threads_and_machine():
 def test_the_notes_tell_which_variant_was_trained_with_other_threads():
     result = made_up()
     result["variants"][1]["threads"] = [1, 1, 1]
-    text = table(result).write()
+    text = table(result)[0].write()
     assert "no-zipf: init normal, training with 1 thread\n" in text and "Training with 2 threads; An Abacus" in text
 
 
@@ -147,7 +148,7 @@ def test_with_several_languages_there_is_a_column_for_each():
     result = made_up()
     for one in result["variants"]:
         one["figures"]["tatoeba/deu"] = summary([3.0, 4.0])
-    rows = cells(table(result).write("markdown"))
+    rows = cells(table(result)[0].write("markdown"))
     assert (
         rows["psp"]["Tatoeba error %"] == "6.00 ± 0.20"
         and rows["psp"]["French"] == "6.00 ± 0.20"
@@ -159,12 +160,20 @@ def test_with_several_languages_there_is_a_column_for_each():
 def test_show_prints_what_is_there(tmp_path, capsys):
     with pytest.raises(SystemExit):
         main(["show", str(tmp_path)])
-    assert (
-        "no eval.json, variants.json, quantized.json, tenths.json, by_corpus.json, translator.json or tasks"
-        in capsys.readouterr().err
-    )
+    assert "no eval.json, variants.json, quantized.json, translator.json or tasks" in capsys.readouterr().err
     write_json(tmp_path / "variants.json", made_up())
     main(["show", str(tmp_path), "--format", "markdown"])
     assert cells(capsys.readouterr().out)["psp"]["STS 2012-16"] == "69.20 ± 0.26"
     main(["show", str(tmp_path)])
     assert capsys.readouterr().out.startswith("variant ")
+
+
+def test_the_points_of_a_grid_are_a_table_of_their_own_the_best_first():
+    point = {"epoch": 2, "steps": 30}
+    points = [
+        {"name": f"dropout={value}", "settings": {"dropout": value}, "score": 70 + value} | point for value in (0, 0.1)
+    ]
+    _, found = table({**made_up(), "grid": {"points": points, "best": "dropout=0.1"}})
+    lines = found.write().splitlines()
+    assert [line.split() for line in lines[2:4]] == [["0.1", "70.10", "2"], ["0", "70.00", "2"]]
+    assert lines[-1] == "The grid: validation scores, one training a point; the best is dropout=0.1."

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from psp.core.errors import ConfigError, DataError
 from psp.pairs import pair_file, rank, rank_records
 from psp.pairs.dedupe import dedupe_corpus, seed_for
-from psp.pairs.rank import rank_corpus, split_corpus, with_scores
+from psp.pairs.rank import rank_corpus, with_scores
 from psp.pairs.rank_records import find_rank, read_sorted, write_sorted
 from psp.text.words import trigram_overlap, words
 from tests.pairs.conftest import side
@@ -89,16 +89,6 @@ def test_deciles_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, r
     for one in summary["bounds"]:
         mine = [next(kept) for _ in range(one["pairs"])]
         assert (one["low"], one["high"]) == ((mine[0], mine[-1]) if mine else (None, None))
-
-
-@settings(max_examples=8)
-@given(rows=rows_of_four, by=st.sampled_from(rank.BY))
-def test_splitting_gives_each_decile_its_pairs(tmp_path_factory, rows, by):
-    folder = tmp_path_factory.mktemp("split")
-    outs = {decile: folder / f"{decile}.tsv" for decile in range(1, 11)}
-    split_corpus(write(folder / "in.tsv", rows, 4), outs, corpus="C", by=by, seed=1)
-    expected = reference(rows, by, 4)
-    assert [sorted(lines(path)) for path in outs.values()] == list(map(sorted, expected))
 
 
 WORDS = st.tuples(*[st.sampled_from([0, 1, 2**16, 2**48, 2**64 - 1])] * 3)

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import logging
+import os
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -186,3 +189,21 @@ def test_the_held_out_slice_is_scored_without_segmenting_it_again(tmp_path: Path
     ).run()  # fmt: skip
     assert seen == [(segment, {})]
     assert read_json(tmp_path / "m" / "config.json")["segment"] == segment
+
+
+@pytest.mark.slow
+def test_the_process_that_compiles_gets_the_bytes_of_those_that_load_what_it_compiled(
+    tmp_path: Path, made: Made
+) -> None:
+    models = []
+    for name in ("compiles", "loads"):
+        files = [str(made.store), str(made.sentencepiece), str(tmp_path / name), str(tmp_path / f"{name}-train")]
+        settings = {**SETTINGS, "epochs": 1, "dim": 37, "dropout": 0.1}
+        code = (
+            "from pathlib import Path; from psp.training.loop import Training; Training("
+            f"*map(Path, {files}), {settings}, None, threads=1, model_config={CONFIG}).run()"
+        )
+        environment = {**os.environ, "NUMBA_CACHE_DIR": str(tmp_path / "cache")}
+        subprocess.run([sys.executable, "-c", code], env=environment, check=True, capture_output=True)
+        models.append((tmp_path / name / "model.safetensors").read_bytes())
+    assert models[0] == models[1]

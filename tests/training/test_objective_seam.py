@@ -24,6 +24,7 @@ from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
 from psp.training.encoders import kinds
 from psp.training.encoders.mean import MeanEncoder, mean_encoder, normal_table
+from psp.training.grid import unused
 from psp.training.loop import Training
 from psp.training.losses.base import ObjectiveLoss
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser
@@ -32,7 +33,6 @@ from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, CheckpointSchedule, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
-from psp.training.tune import unused
 from tests.conftest import rows_of
 from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, translated
 from tests.training.pairwise_sigmoid import PairwiseSigmoid, registered

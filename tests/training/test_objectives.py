@@ -9,8 +9,8 @@ import pytest
 
 from psp.core.errors import ConfigError
 from psp.training import objectives
+from psp.training.grid import unused
 from psp.training.settings import PAPER, TrainSettings
-from psp.training.tune import unused
 from tests.training.pairwise_sigmoid import registered
 
 
@@ -36,7 +36,7 @@ def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> 
 @pytest.mark.slow
 def test_asking_needs_no_torch() -> None:
     code = (
-        "import sys, psp.training.tune, psp.training.settings\n"
+        "import sys, psp.training.grid, psp.training.settings\n"
         "from psp.training.objectives import find\n"
         "train = psp.training.settings.TrainSettings().as_dict()\n"
         "assert find('infonce').rate(train) and find('margin').title(train) and 'torch' not in sys.modules"

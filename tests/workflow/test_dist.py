@@ -4,6 +4,7 @@ import os
 import re
 import subprocess
 import sys
+import sysconfig
 import tarfile
 import zipfile
 from email import message_from_bytes
@@ -14,13 +15,17 @@ from packaging.requirements import Requirement
 
 import psp
 from psp.core.errors import EXTRAS
+from tests.workflow.conftest import TINY
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "plan", "pin", "languages", "train", "show", "eval", "info", "embed", "score", "search", "mine",
-    "quantize", "pivot", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push",
-    "train-translator", "translate", "paraphrase",
+    "train", "plan", "pin", "workflow", "languages", "show", "eval", "info", "embed", "score", "search", "mine",
+    "quantize", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate",
+    "paraphrase",
 )  # fmt: skip
+
+#: What a run of the workflow needs, beside the Snakefile.
+WORKFLOW = ("rules", "workflow_scripts", "config", "phrasebook", "profiles")
 
 pytestmark = pytest.mark.slow
 
@@ -42,6 +47,29 @@ def built(tmp_path_factory):
     build = [sys.executable, "-m", "build", "--no-isolation", "--outdir", str(out), str(copy)]
     subprocess.run(build, check=True, capture_output=True, text=True, env=os.environ | {"PYTHONPATH": ""})
     return out
+
+
+@pytest.fixture(scope="module")
+def whole(built, tmp_path_factory):
+    """A function that runs a program of an environment with the wheel and all libraries that are here."""
+    folder = tmp_path_factory.mktemp("whole")
+    subprocess.run([sys.executable, "-m", "venv", folder / "venv"], check=True)
+    (wheel,) = built.glob("*.whl")
+    pip = [folder / "venv/bin/python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel]
+    subprocess.run(pip, check=True)
+    (own,) = folder.glob("venv/lib/python*/site-packages")
+    # A folder that a .pth names is not searched for others: not for that of an editable install of psp.
+    (own / "libraries.pth").write_text(f"{sysconfig.get_path('purelib')}\n")
+    environment = {key: value for key, value in os.environ.items() if key != "PYTHONPATH"}
+    environment["PATH"] = f"{folder / 'venv/bin'}{os.pathsep}{environment['PATH']}"
+
+    def run(program, *arguments, cwd):
+        command = [folder / "venv/bin" / program, *arguments]
+        done = subprocess.run(command, cwd=cwd, env=environment, capture_output=True, text=True, timeout=600)
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    return run
 
 
 @pytest.fixture(scope="module")
@@ -77,11 +105,12 @@ def test_what_is_in_the_wheel_and_in_the_source_archive(built):
     (archive,) = built.glob("*.tar.gz")
     assert wheel.name.startswith(f"paraphrastic-{psp.__version__}-")
     names = set(zipfile.ZipFile(wheel).namelist())
-    tracked = {path.relative_to(ROOT).as_posix() for path in (ROOT / "psp").rglob("*") if path.is_file()}
+    tracked = {file for folder in ("psp", *WORKFLOW) for file in (ROOT / folder).rglob("*") if file.is_file()}
+    places = {file.relative_to(ROOT).as_posix() for file in tracked if "__pycache__" not in file.parts}
     assert {name for name in names if name.startswith("psp/")} == {
-        name for name in tracked if "__pycache__" not in name
+        name if name.startswith("psp/") else f"psp/workflow/{name}" for name in {*places, "Snakefile"}
     }
-    assert not {name for name in names if re.match(r"(tests|rules|config|benchmarks)/", name)}
+    assert not {name for name in names if re.match(r"(tests|rules|config|benchmarks|phrasebook)/", name)}
     with tarfile.open(archive) as file:
         held = {name.partition("/")[2] for name in file.getnames()}
     assert {"Snakefile", "rules/train.smk", "config/config.yaml", "CHANGELOG.md", "tests/workflow/test_dist.py"} <= held
@@ -186,7 +215,27 @@ def test_no_command_is_forgotten(bare):
 @pytest.mark.parametrize(
     "arguments", [["plan", "fr"], ["inspect", "fr"], ["pin", "fr"], ["languages", "suggest", "sw"]]
 )
-def test_commands_of_a_project_say_that_they_need_one(bare, arguments):
+def test_commands_of_the_workflow_name_the_extra_that_they_need(bare, arguments):
     result = bare("psp", *arguments)
     assert result.returncode == 1 and result.stderr.count("\n") == 1
-    assert "needs a checkout of psp" in result.stderr and "--folder" in result.stderr
+    assert "pip install 'paraphrastic[data]'" in result.stderr
+
+
+def test_the_workflow_runs_in_an_empty_folder(whole, tmp_path):
+    snakefile = Path(whole("psp", "workflow", cwd=tmp_path).strip())
+    assert snakefile.parts[-3:] == ("psp", "workflow", "Snakefile")
+    (tmp_path / "tiny.yaml").write_text(TINY)
+    configs = ["--configfile", snakefile.parent / "config/demo.yaml", "tiny.yaml"]
+    assert whole("psp", "plan", "demo", *configs, cwd=tmp_path).startswith("model demo: ")
+    snakemake = ["-m", "snakemake", "-s", snakefile, "--cores", "2"]
+    whole("python", *snakemake, *configs, "--", "results/demo/eval.json", cwd=tmp_path)
+    assert whole("psp", "show", "results/demo", cwd=tmp_path)
+    assert {file.name for file in tmp_path.iterdir()} == {".snakemake", "results", "tiny.yaml"}
+    # The README's shortest way.
+    command = "psp train my.tsv --languages en fr --out mine"
+    assert f"\n{command}\n" in (ROOT / "README.md").read_text(encoding="utf-8")
+    pairs = zipfile.ZipFile(tmp_path / "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip")
+    sides = [pairs.read(f"Phrasebook.en-fr.{side}").decode().splitlines()[:600] for side in ("en", "fr")]
+    (tmp_path / "my.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*sides, strict=True)), encoding="utf-8")
+    assert "held-out pairs (dev)" in whole(*command.split(), cwd=tmp_path)
+    assert (tmp_path / "mine/results/mine/model/model.safetensors").exists()

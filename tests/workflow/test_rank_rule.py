@@ -39,7 +39,7 @@ def test_the_wanted_deciles_are_trained_on_and_reported(copy_of_finished):
     workflow.run("--config", "keep_intermediate=true", "--", *targets)
     folder = workflow.folder / "results/ranked"
     report = read_json(folder / f"pairs/rank/{LABEL}.json")
-    assert (report["by"], report["tenths"], report["seen"], report["kept"]) == ("translation", [1, 10], 1200, 240)
+    assert (report["by"], report["deciles"], report["seen"], report["kept"]) == ("translation", [1, 10], 1200, 240)
     kept = {line.split("\t")[0] for line in (folder / f"pairs/rank/{LABEL}.tsv").read_text().splitlines()}
     assert kept == {f"a {text}" for _, text in ordered[:120] + ordered[-120:]}
     # Later stages have the score, and not the translation score; the other corpus went past the rule.
@@ -48,8 +48,8 @@ def test_the_wanted_deciles_are_trained_on_and_reported(copy_of_finished):
     data, evaluation = read_json(folder / "data.json"), read_json(folder / "eval.json")
     assert evaluation["data"]["rank"] == [report]
     assert evaluation["differences"]["corpora.scored.rank.by"] == "translation"
-    assert data["corpora"][0]["ranked"] == {"by": "translation", "tenths": [1, 10], "other_tenths": 960}
-    assert "ranked" not in data["corpora"][1] and data["total"]["ranked"] == {"other_tenths": 960}
+    assert data["corpora"][0]["ranked"] == {"by": "translation", "deciles": [1, 10], "other_deciles": 960}
+    assert "ranked" not in data["corpora"][1] and data["total"]["ranked"] == {"other_deciles": 960}
     page = (folder / "data.md").read_text()
     assert "- ranked by translation; kept: deciles 1, 10 of 10" in page and "| in other deciles |" in page
 

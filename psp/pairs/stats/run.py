@@ -12,7 +12,7 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.corpora import open_corpus
-from psp.pairs.stats.annotation_form import AnnotationForm, check_rows, counts
+from psp.pairs.stats.annotation_form import AnnotationForm, counts
 from psp.pairs.stats.measures import (
     MeasuredSentences,
     Values,
@@ -95,7 +95,7 @@ def describe(
         DataError: a file cannot be read or does not fit; the message names the file and, if any, the line.
     """
     segmenters = segmenters or {}
-    sought = frozenset(number for one in forms for number in one.rows)
+    sought = frozenset(number for one in forms for number in one.labels)
     entries: list[dict[str, Any]] = []
     sides: list[tuple[dict[str, Any], MeasuredSentences]] = []
     judged: dict[str, Pair] = {}
@@ -119,7 +119,8 @@ def describe(
         judged |= reading.found
         drawn += [pair for some in reading.drawn for pair in some[:sheet]]
     for filled in forms:
-        check_rows(filled, judged)
+        if unknown := next((one for one in filled.labels if one not in judged), None):
+            raise DataError(f"no pair of these corpora has the id {unknown}; name the sheet's own corpora", filled.path)
     _add_idf(sides, idf_from or {}, segmenters)
     settings = {"pairs": pairs, "seed": seed, "ranges": list(map(float, ranges)), "sheet": sheet}
     return {"format": 1, "model": model, "settings": settings, "corpora": entries}, drawn

@@ -19,7 +19,6 @@ from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 from psp.core.errors import PspError
 from psp.core.files import sha256, write_json
 from psp.evaluation.development import Development, DevelopmentFiles
-from psp.training.finished import REPORT, check_unfinished
 from psp.training.transformer.settings import TransformerSettings
 
 if TYPE_CHECKING:
@@ -100,8 +99,6 @@ class TransformerTraining:
         seed: of the LSTM's first weights, of batches and of dropout.
         model_config: goes into config.json (languages, recipe...).
         identity: what else the result depends on; training does not resume from those of another run.
-        replace: whether a finished model in ``out_dir``, or the metrics of a finished run in ``train_dir``, may be
-            replaced.
         teacher: the output of the rule ``teach`` for these pairs. Instead of ranking pairs, the model then learns, for
             both sides, the teacher's vector of the side that it knows (``distance``). If the teacher's dimension
             differs from the model's, vectors are compared through a matrix that is learnt and then dropped.
@@ -118,7 +115,6 @@ class TransformerTraining:
     seed: int = 1
     model_config: Mapping[str, Any] = field(default_factory=dict)
     identity: Mapping[str, Any] = field(default_factory=dict)
-    replace: bool = True
     teacher: Path | None = None
 
     def run(self) -> TransformerReport:
@@ -132,7 +128,7 @@ class TransformerTraining:
 
         Raises:
             ConfigError: a setting is not allowed, or requests a missing GPU.
-            DataError: the pair file or the base is missing or damaged, or something finished must not be replaced.
+            DataError: the pair file or the base is missing or damaged.
             PspError: a package is missing, the base cannot be loaded, or training diverged.
             Stopped: by Ctrl-C or SIGTERM; the same call resumes.
         """
@@ -183,8 +179,6 @@ def _run(job: TransformerTraining) -> TransformerReport:
         stack.enter_context(torch_state(job.threads))
         stack.enter_context(sole(train_dir))
         stop = stack.enter_context(StopRequest().listening())
-        if not job.replace:
-            check_unfinished(out_dir, train_dir)
         transformers.set_seed(job.seed)
         model = build(folder, settings, device.type)
         targets = None if teacher is None else DistillationTargets(teacher)
@@ -246,7 +240,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
         if out_dir is not None:
             encoder = {"base": base, "pooling": settings.pooling, "max_length": settings.max_length}
             save_transformer(out_dir, model.to("cpu"), dict(job.model_config), encoder)
-        write_json(train_dir / REPORT, report)
+        write_json(train_dir / "train.json", report)
         checkpoints.clear()
         del dataset
         (train_dir / "pairs.arrow").unlink(missing_ok=True)

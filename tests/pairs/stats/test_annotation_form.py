@@ -12,7 +12,6 @@ from psp.pairs.stats.annotation_form import (
     COLUMNS,
     LABELS,
     AnnotationForm,
-    check_rows,
     counts,
     kappa,
     read_form,
@@ -42,14 +41,13 @@ def filled(path, out, labels, *, dialect="excel-tab", encoding="utf-8-sig", **op
 LABELLED = {pair_id(pair.source, pair.target): (n % 3 + 1, 3) for n, pair in enumerate(PAIRS)}
 
 
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 @pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
 def test_what_a_spreadsheet_program_saves_is_read(tmp_path, encoding, quoting):
     assert write_form(tmp_path / "sheet.tsv", [*PAIRS, PAIRS[0]]) == 4
     out = filled(tmp_path / "sheet.tsv", tmp_path / "ann.tsv", LABELLED, encoding=encoding, quoting=quoting)
     sheet = read_form(out)
-    assert {number: row.labels for number, row in sheet.rows.items()} == LABELLED
-    check_rows(sheet, {pair_id(pair.source, pair.target): pair for pair in PAIRS})
+    assert sheet.labels == LABELLED
 
 
 def test_no_cell_is_taken_for_a_formula(tmp_path):
@@ -84,8 +82,7 @@ def test_any_text_comes_back(tmp_path_factory, texts):
     write_form(path, pairs.values())
     out = filled(path, path.with_name("filled.tsv"), dict.fromkeys(pairs, (1, 2)))
     sheet = read_form(out)
-    assert sheet.rows.keys() == pairs.keys()
-    check_rows(sheet, pairs)
+    assert sheet.labels == dict.fromkeys(pairs, (1, 2))
 
 
 def write(path, *rows, header="id\treference\ttranslation\tparaphrase\tfluency"):
@@ -96,19 +93,14 @@ def write(path, *rows, header="id\treference\ttranslation\tparaphrase\tfluency")
 @pytest.mark.parametrize(
     ("rows", "message"),
     [
-        (["p1\ta\tb\t1\t3", "p2\tc\td\t4\t1"], r"s.tsv, line 3: paraphrase is '4'; write 1, 2 or 3, or nothing"),
-        (["p1\ta\tb\t1\t0"], r"s.tsv, line 2: fluency is '0'"),
-        (["p1\ta\tb\tgood\t"], r"s.tsv, line 2: paraphrase is 'good'"),
-        (["p1\ta\tb\t2.5\t"], r"s.tsv, line 2: paraphrase is '2.5'"),
-        (
-            ["p1\ta\tb\t1\t3", "", '"p2"\t"of\ntwo lines"\td\t1\t1', "p3\ta\tb\t9\t"],
-            r"s.tsv, line 6: paraphrase is '9'",
-        ),
-        (["p1\ta\tb\t1\t3", "p1\ta\tb\t1\t3"], r"s.tsv, line 3: the id p1 is also in line 2"),
-        (["\ta\tb\t1\t3"], r"s.tsv, line 2: a row without an id"),
+        (["p1\ta\tb\t1\t3", "p2\tc\td\t4\t1"], r"s.tsv, line 3: a label is '4'; write 1, 2 or 3, or nothing"),
+        (["p1\ta\tb\t1\t0"], r"s.tsv, line 2: a label is '0'"),
+        (["p1\ta\tb\tgood\t"], r"s.tsv, line 2: a label is 'good'"),
+        (["p1\ta\tb\t1\t3", "p1\ta\tb\t1\t3"], r"s.tsv, line 3: the id p1 is missing or twice"),
+        (["\ta\tb\t1\t3"], r"s.tsv, line 2: the id  is missing or twice"),
         (["p1\ta\tb\t\t", ""], r"s.tsv: no row has a label"),
         ([], r"s.tsv: no row has a label"),
-        (['p1\t"a\tb\t1\t1'], r"s.tsv, line \d: not a table with tabs"),
+        (['p1\t"a\tb\t1\t1'], r"s.tsv: not a table in UTF-8 with tabs"),
     ],
 )
 def test_bad_sheets(tmp_path, rows, message):
@@ -118,38 +110,23 @@ def test_bad_sheets(tmp_path, rows, message):
 
 def test_a_sheet_saved_in_another_format(tmp_path):
     path = write(tmp_path / "s.tsv", "p1,a,b,1,1", header="id,reference,translation,paraphrase,fluency")
-    with pytest.raises(
-        DataError, match=r"s.tsv, line 1: no column id or paraphrase or fluency; save the sheet as text"
-    ):
+    with pytest.raises(DataError, match=r"s.tsv, line 1: no column id or paraphrase or fluency; save the form as text"):
         read_form(path)
     path.write_bytes("id\treference\ttranslation\tparaphrase\tfluency\np1\té\tb\t1\t1\n".encode("latin-1"))
-    with pytest.raises(DataError, match=r"s.tsv, line 2: not UTF-8"):
+    with pytest.raises(DataError, match=r"s.tsv: not a table in UTF-8"):
         read_form(path)
     path.write_bytes(b"")
     with pytest.raises(DataError, match=r"line 1: no column"):
         read_form(path)
-    with pytest.raises(DataError, match="cannot be read"):
+    with pytest.raises(DataError, match="No such file"):
         read_form(tmp_path / "none.tsv")
-
-
-def test_rows_of_another_corpus_and_columns_sorted_apart(tmp_path):
-    corpus = {pair_id(pair.source, pair.target): pair for pair in PAIRS}
-    one, other = list(corpus)[:2]
-    right = f"{one}\t{PAIRS[0].source.replace(chr(34), '')}\t{PAIRS[0].target}\t1\t1"
-    check_rows(read_form(write(tmp_path / "s.tsv", right)), corpus)
-    check_rows(read_form(write(tmp_path / "s.tsv", f"{one}\t\t\t1\t1")), corpus)  # lost, but the id is enough
-    with pytest.raises(DataError, match=r"s.tsv, line 3: no pair of these corpora has the id p0"):
-        check_rows(read_form(write(tmp_path / "s.tsv", right, "p0\ta\tb\t1\t1")), corpus)
-    with pytest.raises(DataError, match=r"s.tsv, line 2: the reference is '- a dash', but that of the id"):
-        check_rows(read_form(write(tmp_path / "s.tsv", f"{one}\t- a dash\thello\t1\t1")), corpus)
-    assert other
 
 
 def test_kappa_of_an_example():
     # Agreement 3/4; by chance 1/2 * 1/4 + 1/4 * 1/2 + 1/4 * 1/4 = 5/16.
-    assert kappa([1, 1, 2, 3], [1, 2, 2, 3]) == pytest.approx((12 - 5) / (16 - 5))
-    assert kappa([1, 2], [2, 1]) == -1 and kappa([1, 3], [1, 3]) == 1
-    assert kappa([], []) is None and kappa([2, 2], [2, 2]) is None
+    assert kappa([(1, 1), (1, 2), (2, 2), (3, 3)]) == pytest.approx((12 - 5) / (16 - 5))
+    assert kappa([(1, 2), (2, 1)]) == -1 and kappa([(1, 1), (3, 3)]) == 1
+    assert kappa([]) is None and kappa([(2, 2), (2, 2)]) is None
 
 
 @pytest.mark.slow
@@ -158,7 +135,7 @@ def test_kappa_of_an_example():
 def test_kappa_is_scikit_learns(labels):
     metrics = pytest.importorskip("sklearn.metrics", reason="scikit-learn is not installed (the extra train)")
     first, second = zip(*labels, strict=True)
-    found = kappa(first, second)
+    found = kappa(labels)
     if len({*first, *second}) == 1:
         assert found is None  # scikit-learn: nan, and a warning
     else:
@@ -177,14 +154,14 @@ def test_labels_by_range_and_agreement(tmp_path):
     assert found["annotators"] == ["ann", "bob", "eve"]
     for number, one in enumerate(found["ranges"]):
         for place, sheet in enumerate(sheets):
-            labels = [row.labels[0] for key, row in sheet.rows.items() if ranges.get(key) == number]
+            labels = [row[0] for key, row in sheet.labels.items() if ranges.get(key) == number]
             assert one["paraphrase"][place] == [labels.count(label) for label in LABELS]
     assert found["ranges"][0]["fluency"] == [[0, 0, 15], [0, 0, 15], [0, 0, 0]]
     assert [one["annotators"] for one in found["agreement"]] == [["ann", "bob"], ["ann", "eve"], ["bob", "eve"]]
     first = found["agreement"][0]
-    both = [(sheets[0].rows[f"p{n}"].labels[0], sheets[1].rows[f"p{n}"].labels[0]) for n in range(30)]
+    both = [(sheets[0].labels[f"p{n}"][0], sheets[1].labels[f"p{n}"][0]) for n in range(30)]
     assert first["paraphrase"]["agree"] == sum(a == b for a, b in both) / 30
-    assert first["paraphrase"]["kappa"] == kappa(*zip(*both, strict=True))
+    assert first["paraphrase"]["kappa"] == kappa(both)
     assert first["fluency"] == {"pairs": 30, "agree": 1.0, "kappa": None}
     assert found["agreement"][1]["fluency"] == {"pairs": 0, "agree": None, "kappa": None}
 

@@ -117,12 +117,6 @@ def test_text_keeps_its_case_and_a_tuned_model_is_a_base_again(trained, tmp_path
     assert report["development"] == {"before": None, "after": []}
 
 
-def test_a_finished_model_is_not_replaced_unless_told(trained, base):
-    folder, _ = trained
-    with pytest.raises(DataError, match="holds a finished model"):
-        train(folder, base, replace=False)
-
-
 @pytest.mark.slow
 def test_wrong_settings_and_too_few_pairs_are_named(base, tmp_path, monkeypatch):
     for wrong, said in [
