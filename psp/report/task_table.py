@@ -51,6 +51,9 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
                     notes.append(f"{result['name']}, {result['model']}, {part}, {figure}: {score['why']}")
             if scored["further"].get("threshold_chosen_on") == "the scored set itself":
                 notes.append(f"{result['name']}: the threshold of accuracy was chosen on the scored set itself")
+            if bm25 := scored["further"].get("bm25"):
+                figures = ", ".join(f"{figure} {value:.1f}" for figure, value in bm25.items())
+                notes.append(f"{result['name']}: BM25 has {figures}")
             notes += [f"{result['name']}: {note}" for note in _published(scored["further"])]
         if "why" in result:
             notes.append(f"{result['name']}, {result['model']}: {result['why']}")

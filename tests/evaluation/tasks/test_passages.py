@@ -15,6 +15,7 @@ from hypothesis.extra import numpy as hnp
 from psp.core.errors import DataError
 from psp.evaluation.tasks import BootstrapSpec, make
 from psp.evaluation.tasks.passages import K1, B, _words, bm25, ranks
+from psp.report import task_table
 from tests.evaluation.tasks.conftest import HASHED, sentences
 
 DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
@@ -70,6 +71,8 @@ def test_questions_find_their_passages(tmp_path: Path) -> None:
     assert figures["recall@10"]["value"] == 100 * (rank <= 10).mean()
     assert figures["recall@1"]["interval"][0] <= figures["recall@1"]["value"] <= figures["recall@1"]["interval"][1]
     assert part.further["bm25"]["recall@1"] > 90
+    scored = {"name": "qa", "model": "m", "task": "passages", "parts": {"all": part.described(task.metrics)}}
+    assert f"qa: BM25 has mrr {part.further['bm25']['mrr']:.1f}, recall@1 " in task_table.table([scored]).write()
     assert list(task.sentences()) == [question for question, _ in asked.values()]
 
     # Questions of one language, the passages of another; the same ids in any order, and some more.
