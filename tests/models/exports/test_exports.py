@@ -38,6 +38,7 @@ def needs(*packages):
 
 
 sentence_transformers = needs("sentence_transformers")
+tokenizers = needs("tokenizers")
 model2vec = needs("tokenizers", "model2vec")
 onnxruntime = needs("onnx", "onnxruntime")
 gensim = needs("gensim")
@@ -223,6 +224,7 @@ def test_the_code_in_its_readme_runs(make, tmp_path, form, excluded_ids, monkeyp
         np.testing.assert_allclose(names["vectors"], expected, **CLOSE)
 
 
+@tokenizers
 @onnxruntime
 @pytest.mark.parametrize("form", FORMS)
 def test_the_command(model, sp_model, tmp_path, capsys, form):
@@ -244,6 +246,7 @@ def test_the_command(model, sp_model, tmp_path, capsys, form):
         assert file.read_bytes() == (tmp_path / "again/out" / file.relative_to(first)).read_bytes()
 
 
+@tokenizers
 @onnxruntime
 @pytest.mark.parametrize("form", FORMS)
 def test_a_full_disk(model, sp_model, tmp_path, form):
@@ -273,6 +276,7 @@ def test_a_missing_package_is_named_with_its_extra(model, tmp_path, monkeypatch,
     assert not list(tmp_path.iterdir())
 
 
+@tokenizers
 @pytest.mark.parametrize(
     "settings",
     [
