@@ -144,6 +144,8 @@ def book(tmp_path_factory):
 
 def train_small(pairs, folder, epochs):
     """Train ``folder/model`` on pairs, in seconds."""
+    from psp.training.loop import Training
+
     serialised = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
         sentence_iterator=itertools.chain.from_iterable(pairs), model_writer=serialised, vocab_size=1500,
@@ -151,11 +153,11 @@ def train_small(pairs, folder, epochs):
     )  # fmt: skip
     (folder / "sp.model").write_bytes(serialised.getvalue())
     (folder / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
-    main(
-        ["train", str(folder / "pairs.tsv"), "--sentencepiece", str(folder / "sp.model"), "--languages", "en,fr",
-         "--out", str(folder / "model"), "--threads", "1",
-         "--set", f"epochs={epochs}", "dim=64", "batch_size=64"]
-    )  # fmt: skip
+    Training(
+        folder / "pairs.tsv", folder / "sp.model", folder / "model", folder / "model-train",
+        {"epochs": epochs, "dim": 64, "batch_size": 64}, None, threads=1, warn_pairs=0,
+        model_config={"languages": ["en", "fr"], "lower_case": False, "segment": {}},
+    ).run()  # fmt: skip
 
 
 def mined(path):
