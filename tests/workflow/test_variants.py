@@ -3,8 +3,6 @@
 import json
 import re
 import statistics
-import subprocess
-import sys
 
 import pytest
 
@@ -12,6 +10,7 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation.variants import gather
 from psp.models.scores import compared_metrics
+from psp.training.loop import Training
 
 VARIANTS = "results/demo/variants.json"
 
@@ -105,23 +104,10 @@ def test_a_seed_is_the_training_that_one_gets_by_hand(varied, tmp_path):
     report = read_json(folder / "variants/plain/2/train/train.json")
     used, threads = report["settings"], report["threads"]
     assert (used["init"], used["epochs"], used["dim"], used["seed"]) == ("normal", 1, 16, 2)
-    settings = [f"{key}={json.dumps(value)}" for key, value in used.items()]
-    command = ["train", "store.h5", "--sentencepiece", "sentencepiece.model", "--out", str(tmp_path / "by-hand")]
-    subprocess.run(
-        [
-            sys.executable,
-            "-c",
-            "from psp.cli.main import main; main()",
-            *command,
-            "--threads",
-            str(threads),
-            "--set",
-            *settings,
-        ],
-        cwd=folder,
-        env=varied.environment,
-        check=True,
-    )
+    Training(
+        folder / "store.h5", folder / "sentencepiece.model", tmp_path / "by-hand", tmp_path / "by-hand-train",
+        used, None, threads=threads, model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}}, warn_pairs=0,
+    ).run()  # fmt: skip
     ours, theirs = folder / "variants/plain/2", tmp_path / "by-hand"
     assert (ours / "train/metrics.csv").read_bytes() == (tmp_path / "by-hand-train/metrics.csv").read_bytes()
     assert (ours / "model/model.safetensors").read_bytes() == (theirs / "model.safetensors").read_bytes()
