@@ -106,7 +106,8 @@ def test_a_seed_is_the_training_that_one_gets_by_hand(varied, tmp_path):
     assert (used["init"], used["epochs"], used["dim"], used["seed"]) == ("normal", 1, 16, 2)
     Training(
         folder / "store.h5", folder / "sentencepiece.model", tmp_path / "by-hand", tmp_path / "by-hand-train",
-        used, None, threads=threads, model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}}, warn_pairs=0,
+        used, None, threads=threads, model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}},
+        warn_pairs=0,
     ).run()  # fmt: skip
     ours, theirs = folder / "variants/plain/2", tmp_path / "by-hand"
     assert (ours / "train/metrics.csv").read_bytes() == (tmp_path / "by-hand-train/metrics.csv").read_bytes()
