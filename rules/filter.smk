@@ -49,11 +49,16 @@ def segmenters(wildcards):
     return {one: how for one, how in sides.items() if how}
 
 
-def filter_threads(wildcards):
-    """Return the processes that filter a corpus: at most one for 50,000 pairs, if their number is known."""
+def filter_threads(wildcards, input):
+    """Return the processes that filter a corpus: at most one for 50,000 pairs, or if their number is not known, for 4 MB."""
     part, most = part_of(wildcards), part_of(wildcards).filters["threads"]
-    pairs = None if part.sources else counts.count(CONFIG.corpora, part)
-    return min(most, max(1, pairs // 50_000)) if pairs else most
+    file = Path(input.corpus)
+    blocks = None if part.sources else counts.count(CONFIG.corpora, part)
+    if blocks is not None:
+        blocks //= 50_000
+    elif file.exists():  # as when the job is submitted, for which Snakemake asks again
+        blocks = file.stat().st_size // 4_000_000
+    return most if blocks is None else min(most, max(1, blocks))
 
 
 rule filter:
@@ -72,7 +77,9 @@ rule filter:
     threads: filter_threads
     resources:
         # The identifier's model is shared; each process has its blocks of pairs.
-        mem_mb=mem_mb(lambda wildcards, input: 800 + 200 * filter_threads(wildcards)),
+        mem_mb=mem_mb(
+            lambda wildcards, input: 800 + 200 * filter_threads(wildcards, input)
+        ),
         runtime=runtime(240, rates.FILTER_RATE),
     params:
         filters=lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),

@@ -33,7 +33,8 @@ def run(project, *options, target="results/demo/eval.json"):
     cores = command.index("--cores")
     del command[cores : cores + 2]
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
-    return subprocess.run(command, cwd=project.folder, env=project.environment, **pipe)
+    # A job that no node has the cores for waits forever.
+    return subprocess.run(command, cwd=project.folder, env=project.environment, timeout=900, **pipe)
 
 
 def test_the_demo_runs_through_the_slurm_profile(project, slurm):
