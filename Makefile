@@ -7,7 +7,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 # Where it is set (many container images), each of the hundreds of processes of a run compiles psp anew: half its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test lint docs fuzz faults dist settings release-model clean
+.PHONY: demo install test lint docs fuzz faults dist release-model clean
 
 demo: $(VENV)/workflow
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
@@ -77,11 +77,6 @@ release-model: $(VENV)/workflow
 dist: install
 	rm -rf build dist
 	$(BIN)/python -m build --outdir dist .
-
-# The pages of all settings and of all commands, from their declarations.
-settings: install
-	python docs/site/settings.py
-	python docs/site/commands.py
 
 clean:
 	rm -rf results .snakemake build dist

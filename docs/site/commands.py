@@ -1,7 +1,6 @@
-"""Write docs/commands.md from the parser of the ``psp`` command.
+"""The page of all commands, from the parser of ``psp``; ``make docs`` writes it as commands.md.
 
-``make settings`` does so; a test compares the page with the parser. The usage and the tables are made here rather than
-by argparse, whose layout differs between versions of Python.
+The usage and the tables are made here rather than by argparse, whose layout differs between versions of Python.
 """
 
 from __future__ import annotations
@@ -10,16 +9,11 @@ import argparse
 import logging
 import re
 from collections.abc import Iterator
-from pathlib import Path
 from typing import Any
 
 from psp.cli.main import COMMANDS
-from psp.core.files import atomic_text
-
-PAGE = Path(__file__).parents[1] / "commands.md"
 
 _INTRODUCTION = """\
-<!-- Written by `make settings` from the commands' own parser (psp/cli); edit that. -->
 # Every command
 
 `psp COMMAND --help` prints the same. All commands have `-h`, `--help`; `psp --version` prints the version. An option
@@ -47,7 +41,7 @@ def commands() -> Iterator[tuple[str, argparse.ArgumentParser]]:
 
 
 def page() -> str:
-    """docs/commands.md."""
+    """The page, as Markdown."""
     lines, last = [_INTRODUCTION], None
     for purpose, parser in commands():
         if purpose != last:
@@ -137,13 +131,3 @@ def _prose(text: str) -> str:
     """Escape ``<model>`` outside code, so that it is not a tag."""
     parts = text.split("`")
     return "`".join(part.replace("<", "\\<") if place % 2 == 0 else part for place, part in enumerate(parts))
-
-
-def main() -> None:
-    """Write the page."""
-    with atomic_text(PAGE) as file:
-        file.write(page())
-
-
-if __name__ == "__main__":
-    main()

@@ -1,26 +1,19 @@
-"""Generate docs/settings.md from the declared settings.
-
-``make settings`` writes it; a test compares it with the declarations.
-"""
+"""The page of all settings, from their declarations; ``make docs`` writes it as settings.md."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterator, Mapping
-from pathlib import Path
 from typing import Any
 
+from psp.cli.settings import allowed
 from psp.config import entries
 from psp.config.schema import resolve
-from psp.core.files import atomic_text
 from psp.core.settings import RECIPES, REQUIRED, Section, Setting
 from psp.evaluation.tasks import Task
 from psp.evaluation.tasks import names as tasks
 
-PAGE = Path(__file__).parents[1] / "settings.md"
-
 _INTRODUCTION = """\
-<!-- Written by `make settings` from the declarations in psp/; edit those. -->
 # Every setting
 
 A config is YAML, merged over [config/config.yaml](../config/config.yaml). The blocks `filters` to `release` may be at
@@ -43,7 +36,7 @@ a model's `variants`, and their `grid`, may contain them.
 
 
 def page() -> str:
-    """docs/settings.md."""
+    """The page, as Markdown."""
     lines = [_INTRODUCTION, "## The top level", "", *_table(entries.TOP)]
     for name, section in entries.sections().items():
         lines += ["", f"## `{name}`", "", *_section(name, section)]
@@ -111,7 +104,7 @@ def _nodes(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
         recipes = [_of_recipe(node, one) for one in others]
         default = _code(node["default"]) if "default" in node else ""
         help_text = _prose(node.get("description", "")) + ("; tunable" if node.get("tunable") else "")
-        cells = [f"`{key}`", default, *recipes, _allowed(node), help_text]
+        cells = [f"`{key}`", default, *recipes, allowed(node), help_text]
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
@@ -133,28 +126,6 @@ def _followed(node: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str,
     return {**target, **own}
 
 
-def _allowed(node: Mapping[str, Any]) -> str:
-    """Describe the values that a key may hold, in a few words."""
-    if "enum" in node:
-        return ", ".join(f"`{value}`" for value in node["enum"])
-    if "enum" in node.get("then", {}):
-        return f"{_allowed(node['then'])}, mapping"
-    kinds = [node["type"]] if isinstance(node.get("type"), str) else list(node.get("type", ()))
-    words = {
-        "integer": "whole number", "number": "number", "boolean": "`true`, `false`", "string": "text", "array": "list",
-        "object": "mapping", "null": "`null`",
-    }  # fmt: skip
-    limits = [
-        f"{sign} {node[key]}"
-        for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
-        if key in node
-    ]
-    first, *rest = [words[kind] for kind in kinds] or ["any"]
-    if node.get("items", {}).get("enum"):
-        first = f"list of {', '.join(f'`{value}`' for value in node['items']['enum'])}"
-    return ", ".join([" ".join([first, *limits[:1]]), *limits[1:], *rest])
-
-
 def _sentence(text: str) -> str:
     first = text.partition(" ")[0]
     return f"{first.capitalize() if first.islower() else first}{_prose(text[len(first) :])}." if text else ""
@@ -170,13 +141,3 @@ def _code(value: Any) -> str:
     if value is REQUIRED:
         return ""
     return f"`{json.dumps(value, ensure_ascii=False)}`"
-
-
-def main() -> None:
-    """Write the page."""
-    with atomic_text(PAGE) as file:
-        file.write(page())
-
-
-if __name__ == "__main__":
-    main()

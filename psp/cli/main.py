@@ -27,6 +27,7 @@ from psp.cli import (
     score,
     search,
     serve,
+    settings,
     show,
     train,
     translate,
@@ -39,7 +40,7 @@ from psp.core.version import __version__
 
 #: In the order of the help, by purpose.
 COMMANDS = {
-    "train a model, by the workflow": (train, languages, plan, inspect, pin, workflow),
+    "train a model, by the workflow": (train, languages, settings, plan, inspect, pin, workflow),
     "results": (show, report, evaluate),
     "use a model": (info, embed, score, search, mine, serve),
     "change or share a model": (quantize, combine, export, import_checkpoint, push),

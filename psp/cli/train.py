@@ -18,7 +18,7 @@ from psp.core.errors import ConfigError, DataError
 NAME = "config.yaml"
 _HEADER = """\
 # {command}
-# Edit this file and give the same command again: what the change affects is made again. docs/settings.md has all keys.
+# Edit this file and give the same command again: what the change affects is made again. `psp settings` has all keys.
 # In this folder: snakemake -s "$(psp workflow)" --cores 2 --configfile {name} -- results/{model}/eval.json
 """
 
@@ -40,7 +40,7 @@ def add(command: Any) -> None:
         help="of source and target, such as en fr; one for paraphrases",
     )
     added.add_argument("--out", required=True, type=Path, metavar="FOLDER", help="where the config and results/ go")
-    added.add_argument("--recipe", metavar="NAME", help="a recipe of docs/settings.md, such as paper (default: psp)")
+    added.add_argument("--recipe", metavar="NAME", help="the set of defaults, such as paper (default: psp)")
     added.add_argument("--seed", type=int, metavar="N", help="seed of everything random (default: 1)")
     added.add_argument("--cores", type=positive, metavar="N", help="number of cores (default: all cores)")
 

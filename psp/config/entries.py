@@ -224,7 +224,7 @@ VECTORS = Section(
 
 #: The top-level keys other than the catalogue, the models and the blocks.
 TOP: Mapping[str, Setting] = {
-    "recipe": choice("psp", RECIPES, help="the recipe that unset keys take their values from (docs/settings.md)"),
+    "recipe": choice("psp", RECIPES, help="the recipe that unset keys take their values from"),
     "seed": training.TrainSettings.declared()["seed"],
     "offline": boolean(
         False,

@@ -2,7 +2,7 @@
 
 The declaration is beside the code that reads the setting (a filter's in its class, training's in
 :mod:`psp.training.settings`) or else in :mod:`psp.config.blocks`. It yields the config's schema, the check of values
-from elsewhere, and docs/settings.md.
+from elsewhere, and what ``psp settings`` prints.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class Setting:
         help: one sentence, in lower case and without a full stop.
         default: under ``recipe: psp``, and wherever ``recipes`` has none; :data:`REQUIRED` for none.
         recipes: defaults of other recipes.
-        unstated: those among them whose paper does not state the value; docs/settings.md marks it.
+        unstated: those among them whose paper does not state the value; ``psp settings`` marks it.
         tunable: for training settings: whether it changes what is learned, so that searches and variants may set it.
         inert: whether it does not affect models: another value remakes nothing, and does not count as a difference
             from the recipe.

@@ -54,8 +54,6 @@ def made(finished, once):
                 package = ".".join(Path(target).parent.parts)
                 added = f"from {package} import {Path(target).stem}"
                 module.write_text(module.read_text() + f"\n{added}  # noqa: E402, F401\n")
-        shutil.copytree(HERE.parents[1] / "docs/site", folder / "docs/site")
-        python(work, "-m", "docs.site.settings")  # what `make settings` does
         archive = folder / "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip"
         with zipfile.ZipFile(archive) as bitext:
             sides = [bitext.read(f"Phrasebook.en-fr.{side}").decode().splitlines() for side in ("en", "fr")]

@@ -1,8 +1,8 @@
 """The evaluation tasks, one module each, with one class of :class:`psp.evaluation.tasks.base.Task`.
 
 Every model is scored on the paper's tasks (STS 2012 to 2017, the STS Benchmark, Tatoeba) and on the user's own files,
-which have a ``by_default``; a config adds the others under ``evaluate.tasks``. To add one, add a file here and run
-``make settings``. Reading the config loads every module of this folder, so they import scipy and the like in their
+which have a ``by_default``; a config adds the others under ``evaluate.tasks``. To add one, add a file here.
+Reading the config loads every module of this folder, so they import scipy and the like in their
 methods.
 """
 

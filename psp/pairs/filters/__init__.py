@@ -3,7 +3,7 @@
 Each filter is one class in one file and implements the interface in :mod:`psp.pairs.filters.base`;
 :mod:`psp.pairs.filters.stage` runs them over a corpus and counts what they drop.
 
-To add a filter, add a file here and run ``make settings``. Every module of this folder is loaded. Nothing else needs an
+To add a filter, add a file here. Every module of this folder is loaded. Nothing else needs an
 edit, unless the filter reads a file, as ``language`` reads the LID model: then the rule ``filter`` and its script must
 pass it. Whoever changes what a filter drops raises the rule's number in ``psp/core/versions.py``.
 :mod:`psp.pairs.filters.symbols` is a short example to start from::
@@ -24,8 +24,8 @@ pass it. Whoever changes what a filter drops raises the rule's number in ``psp/c
             return ["shouting" if len(text) > least and text.isupper() else None for text in batch.source]
 
 ``boolean`` and ``integer`` come from :mod:`psp.core.settings`, :class:`Filter` and :class:`Batch` of
-:mod:`psp.pairs.filters.base`. The declarations give the config's schema, its checks and its help. ``make settings``
-writes docs/settings.md from them.
+:mod:`psp.pairs.filters.base`. The declarations give the config's schema, its checks and its help. ``psp settings``
+prints them.
 """
 
 import importlib

@@ -1,6 +1,6 @@
 """Training objectives: each is one self-describing class in one file.
 
-To add one, add a file here and run ``make settings``: reading the config loads every module of this folder, so they
+To add one, add a file here: reading the config loads every module of this folder, so they
 import torch in their methods. ``tests/training/pairwise_sigmoid.py`` is a complete example, with parameters of its own.
 Gradients written by hand, as for both objectives here, are in :mod:`psp.training.losses`.
 """

@@ -64,7 +64,6 @@ found["report"] = filters.filter_corpus(
     filters=filters.build(only, ("en", "fr")), lower_case=True,
 )
 found["page"] = settings.page()
-settings.main()
 print(json.dumps(found))
 """
 
@@ -95,5 +94,3 @@ def test_a_new_file_is_a_filter_for_config_stage_report_and_pages(tmp_path):
     assert report["filters"]["shouting"] == {"min": 5, "sides": "both", "enabled": True}
     line = "| `min` | `5` | `7` |  | whole number ≥ 1 | characters from which on a side counts as shouted |"
     assert "### `filters.shouting`\n\nText in capitals.\n" in found["page"] and line in found["page"]
-    # `make settings` has written the page.
-    assert (tmp_path / "docs/settings.md").read_text() == found["page"]
