@@ -19,7 +19,7 @@ from tests.workflow.conftest import TINY
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "train", "plan", "pin", "workflow", "languages", "show", "eval", "info", "embed", "score", "search", "mine",
+    "train", "plan", "pin", "workflow", "languages", "settings", "show", "eval", "info", "embed", "score", "search", "mine",
     "quantize", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate",
     "paraphrase",
 )  # fmt: skip
@@ -174,6 +174,7 @@ ALONE = {
     "show {results}": None,
     "show {results} --quoted": "data",
     "report {results} --out page.html": "workflow",
+    "settings train": "data",
     "eval {model} --sts sts": "data",
     "translate {model} en.txt": "translate",
     "paraphrase {model} en.txt --encoder {model}": "translate",
