@@ -38,7 +38,6 @@ OTHERWISE = {
     ("psp/inference/streaming/vectorfile.py", "parquet"): "a format of files of vectors",
     ("psp/report/layout.py", "text"): "a form of tables",
     ("psp/report/summary.py", "mean"): "the mean of languages",
-    ("psp/training/objectives/infonce.py", "mined"): "a value of `candidates`",
     ("workflow_scripts/stats.py", "text"): "a key of what the rule gives",
     ("psp/models/card.py", "add"): "how a combination joins its parts",
     ("psp/models/card.py", "lstm"): "a pooling of transformers",

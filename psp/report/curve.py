@@ -86,9 +86,7 @@ class Curve:
         metrics = read_table(folder / "metrics.csv", ("pairs", "megabatch", "loss"))
         report = read_report(folder / "train.json", 1)
         evaluations, best = report["development"], report["best"]
-        # The last step may have two validations, one of averaged weights.
-        same = ("step", "averaged")
-        kept = None if best is None else [all(row.get(k) == best.get(k) for k in same) for row in evaluations]
+        kept = None if best is None else [row["step"] == best["step"] for row in evaluations]
         if kept is not None and not any(kept):
             raise DataError("best is not among the evaluations in development; train again", folder / "train.json")
         x, dev_x = metrics["pairs"], np.array([row["pairs"] for row in evaluations], dtype=np.float64)

@@ -351,7 +351,7 @@ def _training(run: Run) -> dict[str, Any] | None:
             {
                 "pairs seen": row["pairs"],
                 "validation score": row["score"],
-                "kept": best is not None and all(row.get(key) == best.get(key) for key in ("step", "averaged")),
+                "kept": best is not None and row["step"] == best["step"],
             }
             for row in scores
         ]

@@ -29,8 +29,6 @@ MINING = frozenset({"megabatch", "anneal", "negatives", "mask_equal"})
 INIT = {"normal": frozenset[str](), "zipf": frozenset({"init_smoothing"})}
 #: By the value of ``train.schedule``.
 SCHEDULE = {"constant": frozenset[str](), "linear": frozenset({"warmup"})}
-#: Where weights are averaged.
-AVERAGE = frozenset({"average_part"})
 
 
 def unused(train: Mapping[str, Any]) -> frozenset[str]:
@@ -42,10 +40,8 @@ def unused(train: Mapping[str, Any]) -> frozenset[str]:
     read = set(find(train["objective"]).reads) | INIT[train["init"]] | SCHEDULE[train["schedule"]]
     if mines(train):
         read |= MINING
-    if train["average"] >= 2:
-        read |= AVERAGE
     some_read = [objective.reads for objective in OBJECTIVES.values()]
-    return MINING.union(AVERAGE, *some_read, *INIT.values(), *SCHEDULE.values()) - read
+    return MINING.union(*some_read, *INIT.values(), *SCHEDULE.values()) - read
 
 
 def tunable() -> dict[str, dict[str, Any]]:

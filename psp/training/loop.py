@@ -97,8 +97,6 @@ class Validation(TypedDict):
     pairs_sts: int  # pairs of the development STS set
     pairs_heldout: int  # held-out pairs
     sets: NotRequired[dict[str, float | None]]  # the metric of each further set of scored pairs, by name
-    # whether these are the averaged weights, validated after the last ones; only if weights are averaged
-    averaged: NotRequired[bool]
 
 
 class TrainLanguage(TypedDict):

@@ -1,4 +1,4 @@
-"""The mega-batch size, the learning rate and the averaged snapshots at a given point of training."""
+"""The mega-batch size and the learning rate at a given point of training."""
 
 from __future__ import annotations
 
@@ -25,18 +25,3 @@ def learning_rate(highest: float, schedule: str, warmup: float, done: float) -> 
     if schedule == "constant":
         return highest
     return highest * (done / warmup if done < warmup else (1 - done) / (1 - warmup))
-
-
-def snapshot_places(total: int, average: int, part: float) -> list[int]:
-    """After how many pairs the weights go into the average: at equal distances, the last at the end.
-
-    Args:
-        total: pairs of the whole training.
-        average: how many snapshots; with fewer than 2 there is nothing to average, and the list is empty.
-        part: the share of training, at its end, that they stand for, 0 < p <= 1. A snapshot is the end of its stretch,
-            so that the first is taken ``part / average`` after it begins.
-    """
-    if average < 2:
-        return []
-    first = total - round(total * part)
-    return [first + (total - first) * number // average for number in range(1, average + 1)]

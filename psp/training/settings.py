@@ -58,12 +58,6 @@ class TrainSettings(CheckedSettings):
         recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
         help="; ".join(f"{objective.name}: {objective.help}" for objective in objectives.OBJECTIVES.values()),
     )
-    candidates: str = field.choice(
-        "batch",
-        ["batch", "mined"],
-        help="InfoNCE's negatives: `batch` takes the other pairs of the mini-batch; `mined` adds the negatives "
-        "mined from the mega-batch",
-    )
     margin: float = field.number(
         0.3,
         at_least=0,
@@ -126,17 +120,6 @@ class TrainSettings(CheckedSettings):
     )
     warmup: float = field.number(
         0.05, at_least=0, below=1, help="share of training during which a linear schedule rises"
-    )
-    average: int = field.integer(
-        0,
-        at_least=0,
-        help="number of weight snapshots whose mean becomes the model, the last at the end; 0 for no averaging",
-    )
-    average_part: float = field.number(
-        0.2,
-        above=0,
-        at_most=1,
-        help="final share of training over which the snapshots are evenly spaced",
     )
     clip: float | None = field.number(
         None,
@@ -220,8 +203,7 @@ class TrainSettings(CheckedSettings):
         "last",
         ["best", "last"],
         recipes={"paper": "best", "code": "best", "paranmt": "best"},
-        help="keep the weights with the best validation score, or the last; averaged weights (`average`) are "
-        "validated at the end and count as the last",
+        help="keep the weights with the best validation score, or the last",
     )
     log_every: int = field.integer(50, at_least=1, inert=True, help="mini-batches per row of metrics.csv")
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import bisect
 import contextlib
 import logging
 import math
@@ -30,7 +29,7 @@ from psp.training.sampling import LanguageSampling
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.saving.weights import WeightSnapshot
-from psp.training.schedule import learning_rate, megabatch_size, snapshot_places
+from psp.training.schedule import learning_rate, megabatch_size
 from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
@@ -61,7 +60,7 @@ class Trainer:
         evaluate: gives the validation score; None = there is no development data, and the last weights are kept.
         metrics: the log that metrics are written to.
         checkpoints: where to write and resume from checkpoints; None = no checkpoints.
-        folder: the disk on which to keep the best weights so far and the average; None = that of temporary files.
+        folder: the disk on which to keep the best weights so far; None = that of temporary files.
         objective: the loss; None = that of the settings.
         sampling: how often an epoch has the pairs of each language; None = each pair once.
 
@@ -102,11 +101,9 @@ class Trainer:
         self._checkpoints = checkpoints
         self._parameters = [table for part in optimiser.param_groups for table in part["params"]]
         self._highest_rates = [part["lr"] for part in optimiser.param_groups]
-        self._best_weights, self._average = WeightSnapshot(folder), WeightSnapshot(folder)
+        self._best_weights = WeightSnapshot(folder)
         self._sampling = sampling
         self._total = settings.epochs * len(source if sampling is None else sampling)
-        self._places = snapshot_places(self._total, settings.average, settings.average_part)
-        self._averaged = 0  # places already passed
         self._next_evaluation = settings.dev_every
         self._rested = 0  # the last step at which a checkpoint could be written
         self._epoch = 1
@@ -140,7 +137,6 @@ class Trainer:
             if not self.step:
                 raise PspError("nothing was trained: the store has no two pairs to tell apart")
             self._development()
-            self._take_average()
         self.metrics.flush()
         self._catch_up()
         if not measurable(*self._parameters):
@@ -253,7 +249,6 @@ class Trainer:
             )
             assert self._bar is not None
             self._bar.add(len(rows), loss=loss, megabatch=size)
-            self._snapshot()
             if self._next_evaluation is not None and self.pairs >= self._next_evaluation:
                 self._development()
 
@@ -331,33 +326,7 @@ class Trainer:
             return
         self._score()
 
-    def _weights(self) -> dict[str, Tensor]:
-        """The weights of the encoder and of the objective, sharing their memory."""
-        own = {f"objective.{name}": weight for name, weight in self._objective.state_dict().items()}
-        return {**self.encoder.state_dict(), **own}
-
-    def _snapshot(self) -> None:
-        """Add the weights to the average, once for each place passed since the last snapshot."""
-        passed = bisect.bisect_right(self._places, self.pairs + self.passed_over)
-        if passed == self._averaged:
-            return
-        self._catch_up()  # it rounds, but always at the same steps
-        self._average.add(self._weights(), (passed - self._averaged) / len(self._places))
-        self._averaged = passed
-
-    def _take_average(self) -> None:
-        """At the end of training, replace the weights by the average, and evaluate it."""
-        if not self._places:
-            return
-        self._snapshot()  # the end has none yet if the last pair was passed over
-        with torch.no_grad():
-            weights = self._weights()
-            for name, weight in self._average.tensors().items():
-                weights[name].copy_(weight)
-        if self._evaluate is not None:
-            self._score(averaged=True)
-
-    def _score(self, averaged: bool = False) -> None:
+    def _score(self) -> None:
         """Evaluate the weights on development data, and keep them if they are the best so far."""
         started = time.monotonic()
         self._catch_up()
@@ -366,8 +335,6 @@ class Trainer:
         score = float(scores["score"])
         if not math.isfinite(score):
             raise PspError(f"the validation score at step {self.step} is {score}; check the development data")
-        if self._places:
-            scores["averaged"] = averaged
         if self.settings.select == "last" or self.best is None or score > self.best["score"]:
             self.best = {"step": self.step, "epoch": self._epoch, "pairs": self.pairs, **scores}
             if self.settings.select == "best":
@@ -393,7 +360,6 @@ class Trainer:
             "objective": self._objective.state_dict(),
             "optimiser": moments,
             "best": self._best_weights.tensors(),
-            "average": self._average.tensors(),
         }
         tensors = {f"{part}.{name}": tensor for part, held in parts.items() for name, tensor in held.items()}
         state = {
@@ -404,7 +370,6 @@ class Trainer:
             "epoch": self._epoch,
             "taken": self._taken,
             "next_evaluation": self._next_evaluation,
-            "averaged": self._averaged,
             "optimiser": numbers,
             "best": self.best,
             "records": self.metrics.state(),
@@ -424,7 +389,7 @@ class Trainer:
         self.pairs, self.passed_over, self.without_negative = state["pairs"], state["alone"], state["lonely"]
         self._epoch, self._taken = state["epoch"], state["taken"]
         self._next_evaluation, self.best = state["next_evaluation"], state["best"]
-        self._averaged, self.first_loss = state["averaged"], state["first_loss"]
+        self.first_loss = state["first_loss"]
         # Tensors are copied into the existing ones, or cloned: one by one, and none stays backed by a file.
         with torch.no_grad():
             for prefix, module in (("encoder", self.encoder), ("objective", self._objective)):
@@ -441,9 +406,8 @@ class Trainer:
             else:
                 of[key] = checkpoint.tensor(name).clone()
         self._optimiser.load_state_dict(optimiser)
-        for prefix, snapshot in (("best.", self._best_weights), ("average.", self._average)):
-            if names := checkpoint.names(prefix):
-                snapshot.put({name.removeprefix(prefix): checkpoint.tensor(name) for name in names})
+        if names := checkpoint.names("best."):
+            self._best_weights.put({name.removeprefix("best."): checkpoint.tensor(name) for name in names})
         log.info("going on from step %d (%d pairs), %s", self.step, self.pairs, checkpoint.folder)
 
 

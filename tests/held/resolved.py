@@ -58,6 +58,9 @@ GONE: dict[str, Any] = {
     "filters.language.letters": 4,
     "filters.language.threshold": 0,
     "filters.language.spare": None,
+    "train.average": 0,
+    "train.average_part": Removed("averaged weights"),
+    "train.candidates": "batch",
 }
 #: In place of a key that a model has not.
 ABSENT = "(absent)"

@@ -94,15 +94,6 @@ def test_the_best_is_marked_wherever_it_is(folder):
         assert stars(picture([Curve.load("fr", folder)]).axes[1]) == [(row["pairs"], row["score"])]
 
 
-def test_of_two_evaluations_of_the_last_step_the_one_that_was_kept_is_marked(folder):
-    report = read_json(folder / "train.json")
-    rows = [{**row, "averaged": False} for row in report["development"]]
-    rows.append({**rows[-1], "averaged": True, "score": rows[-1]["score"] + 1})
-    for kept in rows[-2:]:
-        change(folder, development=rows, best=kept)
-        assert stars(picture([Curve.load("fr", folder)]).axes[1]) == [(kept["pairs"], kept["score"])]
-
-
 @pytest.mark.parametrize(("scores", "marks"), [((88.8, 89.2), 1), ((-2.0, -1.5), 1), ((-5.0, 60.0), 0)])
 def test_an_axis_that_leaves_out_0_is_marked(folder, scores, marks):
     first, *_, last = read_json(folder / "train.json")["development"]

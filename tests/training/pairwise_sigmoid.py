@@ -45,19 +45,19 @@ class PairwiseSigmoid(Objective):
         import torch
         from torch.nn import functional
 
-        from psp.training.negatives.candidates import candidates
+        from psp.training.negatives.in_batch import masked, without_negative
 
         count = len(batch.rows)
-        found = candidates(batch.pairs, batch.rows, None, self.train["mask_equal"])
-        masked = torch.from_numpy(found.masked).to(batch.device)
+        mask = masked(batch.pairs, batch.rows, self.train["mask_equal"])
+        refused = torch.from_numpy(mask).to(batch.device)
 
         def loss(vectors: Tensor) -> Tensor:
             source, target = (functional.normalize(side, dim=1) for side in vectors.chunk(2))
             logits = parameters["scale"].exp() * source @ target.T + parameters["bias"]
             signs = 2 * torch.eye(count, device=batch.device) - 1
-            return functional.softplus(-signs * logits).masked_fill(masked, 0.0).sum() / count
+            return functional.softplus(-signs * logits).masked_fill(refused, 0.0).sum() / count
 
-        return PairComparison([batch.rows, batch.rows + len(batch.pairs)], loss, found.without_negative)
+        return PairComparison([batch.rows, batch.rows + len(batch.pairs)], loss, without_negative(mask))
 
     def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
         from torch.nn import functional

@@ -156,8 +156,8 @@ SETTINGS: list[dict[str, Any]] = [
     {},
     {"dropout": 0.1, "negatives": "any"},
     {"objective": "infonce", "margin": 0.3, "token_dropout": 0.1},
-    {"objective": "infonce", "margin": 0.3, "candidates": "mined", "matryoshka": [16]},
-    {"average": 4, "select": "best", "clip": 1.0},
+    {"objective": "infonce", "margin": 0.3, "matryoshka": [16]},
+    {"select": "best", "clip": 1.0},
 ]
 
 

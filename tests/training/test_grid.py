@@ -38,13 +38,12 @@ def checked(grid: dict[str, list[Any]], train: dict[str, Any]) -> None:
 
 
 def test_what_trainings_do_not_read_is_not_searched() -> None:
-    for key, values in {"megabatch": [60, 100], "negatives": ["opposite", "any"], "average_part": [0.1, 0.2]}.items():
+    for key, values in {"megabatch": [60, 100], "negatives": ["opposite", "any"]}.items():
         words = rf"^models\.fr\.variants\.grid\.{key}: training with these settings does not use {key}; leave it out$"
         with pytest.raises(ConfigError, match=words):
             checked({key: values}, OWN)
     with pytest.raises(ConfigError, match="does not use scale"):
         checked({"dropout": [0, 0.1], "scale": [10, 20]}, PAPERS)
-    checked({"megabatch": [60, 100]}, {**OWN, "candidates": "mined"})
     checked({"objective": ["infonce", "margin"], "scale": [10, 20]}, PAPERS)  # one of them does
     checked({"dropout": [0, 0.1, 0.3], "megabatch": [60, 100, 140]}, PAPERS)
     with pytest.raises(ConfigError, match=r"no key has several values; write e\.g\. `grid: \{dropout: \["):

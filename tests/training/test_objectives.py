@@ -21,15 +21,14 @@ def test_an_unknown_objective_is_refused_with_the_names() -> None:
             ask(train)  # type: ignore[operator]
     with registered():
         assert TrainSettings.from_mapping(train).objective == "sigmoid"
-        assert unused(train) >= {"average_part", "candidates", "directions", "margin", "scale"}
+        assert unused(train) >= {"directions", "margin", "scale"}
 
 
 def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> None:
     ours, paper = TrainSettings().as_dict(), {**TrainSettings().as_dict(), **PAPER}
     shape = {"megabatch", "anneal", "negatives"}
-    assert unused(ours) == {*shape, "directions", "average_part"}
-    assert unused({**ours, "candidates": "mined", "average": 2}) == {"directions"}
-    assert unused(paper) == {"scale", "candidates", "init_smoothing", "warmup", "average_part"}
+    assert unused(ours) == {*shape, "directions"}
+    assert unused(paper) == {"scale", "init_smoothing", "warmup"}
     assert unused({**ours, "mask_equal": False}) == unused(ours)
 
 

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from psp.training.schedule import learning_rate, megabatch_size, snapshot_places
+from psp.training.schedule import learning_rate, megabatch_size
 
 
 def test_grows_by_one_each_150_steps_up_to_the_maximum() -> None:
@@ -25,11 +25,3 @@ def test_a_linear_learning_rate_rises_and_falls_in_lines_and_is_never_zero() -> 
     assert np.allclose(np.diff(rates, 2)[:190], 0) and np.allclose(np.diff(rates, 2)[210:], 0)
     assert learning_rate(0.05, "linear", 0, 0.01) == pytest.approx(0.0495)
     assert {learning_rate(0.05, "constant", 0.2, done) for done in places} == {0.05}
-
-
-def test_snapshots_are_at_equal_distances_and_the_last_is_the_end() -> None:
-    assert snapshot_places(1000, 4, 0.2) == [850, 900, 950, 1000]
-    assert snapshot_places(1000, 2, 1.0) == [500, 1000]
-    assert snapshot_places(10, 3, 0.5) == [6, 8, 10]
-    assert snapshot_places(1000, 0, 0.2) == snapshot_places(1000, 1, 0.2) == []
-    assert snapshot_places(3, 5, 0.01) == [3] * 5  # fewer pairs than snapshots: all are the end

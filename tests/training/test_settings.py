@@ -21,7 +21,7 @@ def test_those_of_paranmt_are_those_of_its_recipe() -> None:
     assert (settings.objective, settings.margin, settings.directions) == ("margin", 0.4, "source")
     assert (settings.negatives, settings.mask_equal) == ("same", False)
     assert (settings.learning_rate, settings.schedule, settings.clip) == (1e-3, "constant", None)
-    assert (settings.dim, settings.dropout, settings.token_dropout, settings.average) == (300, 0, 0, 0)
+    assert (settings.dim, settings.dropout, settings.token_dropout) == (300, 0, 0)
     assert (settings.init, settings.init_scale, settings.init_spelling) == ("normal", 0.01, 0)
     assert settings.select == "best"
 
@@ -32,11 +32,11 @@ def test_those_of_paranmt_are_those_of_its_recipe() -> None:
         ("epochs", 0), ("epochs", 1.5), ("epochs", True), ("batch_size", 1), ("megabatch", "60"), ("anneal", -1),
         ("margin", -0.1), ("margin", 3), ("margin", float("nan")), ("dropout", 1), ("learning_rate", 0), ("clip", 0),
         ("directions", "target"), ("negatives", "own"), ("mask_equal", 1), ("device", "tpu"), ("device", 0),
-        ("init", "zeros"), ("objective", "triplet"), ("candidates", "all"), ("scale", 0), ("schedule", "cosine"),
+        ("init", "zeros"), ("objective", "triplet"), ("scale", 0), ("schedule", "cosine"),
         ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("init_scale", 0), ("init_spelling", 1.1),
         ("select", "first"), ("dev_every", 0),
         ("seed", -1), ("seed", None), ("matryoshka", [1024]), ("matryoshka", [0]), ("matryoshka", 4),
-        ("matryoshka", ["8"]), ("average", -1), ("average", 1.5), ("average_part", 0), ("average_part", 1.1),
+        ("matryoshka", ["8"]),
     ],
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: Any) -> None:

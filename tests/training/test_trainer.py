@@ -16,7 +16,6 @@ from psp.core.errors import PspError
 from psp.training.encoders.base import Encoder
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.losses.infonce import infonce_objective
-from psp.training.negatives.candidates import candidates
 from psp.training.optimiser import DeferredAdam, DenseAdam
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.settings import PAPER, TrainSettings
@@ -61,7 +60,6 @@ def rows(path: Path) -> list[dict[str, str]]:
         {"token_dropout": 0.2, "matryoshka": [24], "dropout": 0.1},
         {"objective": "infonce", "margin": 0.3},
         {"objective": "infonce", "margin": 0.1, "mask_equal": False, "schedule": "linear", "dropout": 0.1},
-        {"objective": "infonce", "margin": 0.3, "candidates": "mined", "dropout": 0.1, "token_dropout": 0.1},
     ],
     ids=str,
 )
@@ -98,8 +96,7 @@ def test_infonce_takes_candidates_of_the_anchor_s_own_kind_and_no_equal_text(
 ) -> None:
     masks = []
 
-    def spied(vectors: Any, margin: float, scale: float, masked: Any, extra: Any) -> Any:
-        assert extra is None
+    def spied(vectors: Any, margin: float, scale: float, masked: Any) -> Any:
         masks.append(None if masked is None else masked.numpy().copy())
         return infonce_objective(vectors, margin, scale, masked)
 
@@ -151,47 +148,6 @@ def test_infonce_mines_nothing_and_passes_over_a_last_single_pair(tmp_path: Path
     assert {row["megabatch"] for row in rows(tmp_path / "metrics.csv")} == {"1"}
     same, _ = run(tmp_path / "again", translated(65, seed=1), epochs=2, objective="infonce", megabatch=3, anneal=1)
     assert same.tobytes() == table.tobytes()
-
-
-def test_mined_candidates_are_the_hardest_of_the_mega_batch(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    seen: list[Any] = []
-
-    def spied(pairs: Any, rows: Any, negatives: Any, mask_equal: bool) -> Any:
-        seen.append((len(pairs), rows, negatives, mask_equal, candidates(pairs, rows, negatives, mask_equal)))
-        return seen[-1][-1]
-
-    widths = []
-
-    def watched(vectors: Any, margin: float, scale: float, masked: Any, extra: Any) -> Any:
-        widths.append((len(vectors), extra))
-        return infonce_objective(vectors, margin, scale, masked, extra=extra)
-
-    monkeypatch.setattr("psp.training.negatives.candidates.candidates", spied)
-    monkeypatch.setattr("psp.training.losses.infonce.infonce_objective", watched)
-    mined = {"objective": "infonce", "candidates": "mined", "anneal": 5, "megabatch": 3}
-    table, trainer = run(tmp_path, translated(400, seed=1), epochs=2, log_every=1, **mined)
-    assert {int(row["megabatch"]) for row in rows(tmp_path / "metrics.csv")} == {1, 2, 3}
-    assert len(seen) == trainer.step == 26
-    assert {size for size, *_ in seen} >= {32, 64, 96}
-    for (size, chosen, negatives, mask_equal, made), (count, extra) in zip(seen, widths, strict=True):
-        assert mask_equal and (negatives.source >= 0).all()
-        assert set(made.source) == set(negatives.source[chosen]) - set(chosen + size)
-        assert extra == (len(made.source), len(made.target)) and count == 2 * len(chosen) + sum(extra)
-        if size == len(chosen):  # a mega-batch of one mini-batch: what is mined of bitext is there already
-            assert extra == (0, 0)
-    assert max(sum(extra) for _, extra in widths) > 20
-    again, _ = run(tmp_path / "again", translated(400, seed=1), epochs=2, **{**mined, "anneal": 1})
-    assert again.tobytes() != table.tobytes()
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("negatives", ["any", "random"])
-def test_mined_candidates_come_from_where_negatives_says(tmp_path: Path, negatives: str) -> None:
-    pairs, unseen = translated(2000, seed=1), translated(300, seed=2)
-    mined = {"objective": "infonce", "candidates": "mined", "margin": 0.3, "negatives": negatives}
-    table, trainer = run(tmp_path, pairs, epochs=4, dim=48, **mined)
-    assert retrieval_error(table, unseen) < 0.1
-    assert trainer.without_negative == 0
 
 
 @pytest.mark.slow
@@ -373,67 +329,6 @@ def test_the_best_or_the_last_table_is_kept(tmp_path: Path, select: str, kept: i
     dev = rows(tmp_path / "dev.csv")
     assert [float(row["score"]) for row in dev] == [10.0, 30.0, 20.0]
     assert set(dev[0]) == {"step", "epoch", "pairs", "score", "part"}
-
-
-AVERAGED = {"average": 4, "average_part": 0.6, "epochs": 3}
-
-
-@pytest.mark.parametrize("schedule", ["constant", "linear"])
-@pytest.mark.parametrize("count", [321, 320])  # epochs that end with a pair that is passed over, and that do not
-def test_the_model_is_the_mean_of_whole_tables(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, count: int, schedule: str
-) -> None:
-    pairs, changes = translated(count, 1), {**AVERAGED, "schedule": schedule, "megabatch": 1}
-    table, trainer = run(tmp_path, pairs, **changes)
-    # Once more with an optimiser that never lags, and every step's table at hand.
-    steps: list[tuple[int, np.ndarray]] = []
-    minibatch = Trainer._minibatch
-
-    def noted(self: Trainer, some: Any, sentences: Any, numbers: Any, negatives: Any) -> float:
-        loss = minibatch(self, some, sentences, numbers, negatives)
-        whole = self.encoder.state_dict()["table"].numpy().copy()
-        steps.append((self.pairs + self.passed_over + len(numbers), whole))
-        return loss
-
-    monkeypatch.setattr(Trainer, "_minibatch", noted)
-    monkeypatch.setattr("psp.training.encoders.mean.DeferredAdam", DenseAdam)
-    last, again = run(tmp_path / "plain", pairs, **{**changes, "average": 0})
-    assert trainer.step == again.step == len(steps) and trainer.passed_over == (3 if count == 321 else 0)
-    total = 3 * count
-    chosen = []
-    for number in range(1, 5):
-        place = total - round(0.6 * total) + round(0.6 * total) * number // 4
-        chosen.append(next((weights for seen, weights in steps if seen >= place), steps[-1][1]))
-    assert len({weights.tobytes() for weights in chosen}) == 4
-    np.testing.assert_allclose(table, np.mean(chosen, axis=0), atol=2e-5)
-    assert np.abs(table - last).max() > 1e-3
-
-
-@pytest.mark.parametrize(
-    ("select", "scores", "kept"),
-    [("best", (10.0, 30.0, 20.0, 25.0), 1), ("best", (10.0, 30.0, 20.0, 40.0), 3), ("last", (9.0, 8.0, 7.0, 1.0), 3)],
-)
-def test_the_average_is_scored_once_more_and_is_then_the_last(
-    tmp_path: Path, select: str, scores: tuple[float, ...], kept: int
-) -> None:
-    scripted = Scripted(*scores)
-    table, trainer = run(tmp_path, translated(100, 1), scripted, select=select, **AVERAGED)
-    np.testing.assert_array_equal(table, scripted.tables[kept])
-    assert (scripted.tables[2] != scripted.tables[3]).any()
-    assert trainer.best is not None
-    assert (trainer.best["score"], trainer.best["averaged"]) == (scores[kept], kept == 3)
-    dev = rows(tmp_path / "dev.csv")
-    assert [float(row["score"]) for row in dev] == list(scores)
-    assert dev[2]["step"] == dev[3]["step"] and set(dev[0]) == {"step", "epoch", "pairs", "score", "part"}
-    assert [row["averaged"] for row in trainer.metrics.history] == [False, False, False, True]
-
-
-def test_an_average_of_one_is_the_last_table(tmp_path: Path) -> None:
-    tables = [
-        run(tmp_path / str(average), translated(100, 1), Scripted(1.0, 2.0), average=average)[0].tobytes()
-        for average in (0, 1)
-    ]
-    assert tables[0] == tables[1]
 
 
 def test_development_comes_every_so_many_pairs_and_at_the_end(tmp_path: Path) -> None:

@@ -19,8 +19,8 @@ from tests.workflow.conftest import TINY
 
 ROOT = Path(__file__).parents[2]
 COMMANDS = (
-    "train", "plan", "pin", "workflow", "languages", "settings", "show", "eval", "info", "embed", "score", "search", "mine",
-    "quantize", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate",
+    "train", "plan", "pin", "workflow", "languages", "settings", "show", "eval", "info", "embed", "score", "search",
+    "mine", "quantize", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate",
     "paraphrase",
 )  # fmt: skip
 

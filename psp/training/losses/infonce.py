@@ -2,8 +2,7 @@
 
 For a source, the candidates are the targets of the mini-batch; its own target's cosine is lowered by the margin before
 the softmax, and so has to win by that much. Targets choose among sources likewise. The paper's margin loss has one
-negative per sentence, mined from a mega-batch; this loss has all others in the mini-batch. Mined sentences may be
-candidates, too (:mod:`psp.training.negatives.candidates`).
+negative per sentence, mined from a mega-batch; this loss has all others in the mini-batch.
 """
 
 from __future__ import annotations
@@ -29,29 +28,25 @@ def infonce_objective(
     scale: float,
     masked: Tensor | None = None,
     reduced: bool | None = None,
-    extra: tuple[int, int] | None = None,
 ) -> Tensor:
-    """The loss of a mini-batch by three matrix products, and three for each side's extra negatives.
+    """The loss of a mini-batch by three matrix products.
 
     It is the mean over both directions of -log softmax of a sentence's own partner among its candidates. Torch's own
     operations compute it in tests/training/losses/reference.py.
 
     Args:
-        vectors: shape (2n, dim): n sources and their targets; or (2n + k + l, dim), with ``extra``: then the extra
-            negatives of the sources, and those of the targets.
+        vectors: shape (2n, dim): n sources and their targets.
         margin: taken off the cosine of a pair's own two sides.
         scale: cosines are multiplied by it; the inverse of the softmax's temperature.
         masked: bool (n, n): true where source i and target j must not be each other's
-            negatives; None: nowhere. The diagonal is ignored. With ``extra``, (n, n + k + l): the columns after n mask
-            extra negatives of pair i.
+            negatives; None: nowhere. The diagonal is ignored.
         reduced: compute the products in bfloat16, with sums in float32; None = on processors that multiply it, and on
             a GPU under autocast (``precision: mixed``).
-        extra: k and l; None = there are none.
 
     Returns:
         A scalar.
     """
-    return _InfoNCE.apply(vectors, margin, scale, masked, _reduced(vectors, reduced), extra)
+    return _InfoNCE.apply(vectors, margin, scale, masked, _reduced(vectors, reduced))
 
 
 def _reduced(vectors: Tensor, wanted: bool | None) -> bool:
@@ -74,14 +69,13 @@ class _InfoNCE(torch.autograd.Function):
         scale: float,
         masked: Tensor | None,
         reduced: bool,
-        extra: tuple[int, int] | None,
     ) -> Tensor:
         units, lengths = _unit_rows(vectors.detach())
-        pairs = (len(units) - sum(extra or ())) // 2
-        plain = vectors.device.type == "cpu" and vectors.dtype == torch.float32 and not sum(extra or ())
+        pairs = len(units) // 2
+        plain = vectors.device.type == "cpu" and vectors.dtype == torch.float32
         if plain and _once(margin, scale):
             return _InfoNCE._compiled(ctx, units, lengths, margin, scale, masked, reduced)
-        source, target, *extras = units.split([pairs, pairs, *(extra or ())])
+        source, target = units.chunk(2)
         with _products(reduced):
             logits = source @ target.T
             diagonal = logits.diagonal()
@@ -89,18 +83,10 @@ class _InfoNCE(torch.autograd.Function):
             logits *= scale
             if masked is not None:
                 held = diagonal.clone()
-                logits.masked_fill_(masked[:, :pairs], -torch.inf)
+                logits.masked_fill_(masked, -torch.inf)
                 diagonal.copy_(held)
             held = diagonal.clone()
             by_source, by_target = logits.logsumexp(1), logits.logsumexp(0)
-            # Each side's products with its extra negatives; their softmaxes have sums over both.
-            wide: list[Tensor] = []
-            for anchors, more, total in zip((source, target), extras, (by_source, by_target), strict=False):
-                wide.append((anchors @ more.T).mul_(scale))
-                if masked is not None:
-                    start = pairs + sum(part.shape[1] for part in wide[:-1])
-                    wide[-1].masked_fill_(masked[:, start : start + len(more)], -torch.inf)
-                torch.logaddexp(total, wide[-1].logsumexp(1), out=total)
             loss = (by_source + by_target - 2 * held).sum() / (2 * pairs)
             # The gradient with respect to the cosines: both softmaxes, less one for each on the diagonal.
             slope = (logits - by_source[:, None]).exp_()
@@ -108,13 +94,8 @@ class _InfoNCE(torch.autograd.Function):
             slope.diagonal().sub_(2)
             slope *= scale / (2 * pairs)
             gradient = torch.empty_like(units)
-            parts = list(gradient.split([pairs, pairs, *(extra or ())]))
-            _product(slope, target, parts[0], reduced)
-            _product(slope.T, source, parts[1], reduced)
-            for side, (logits, more, total) in enumerate(zip(wide, extras, (by_source, by_target), strict=False)):
-                slope = logits.sub_(total[:, None]).exp_().mul_(scale / (2 * pairs))
-                parts[side] += slope @ more
-                torch.mm(slope.T, (source, target)[side], out=parts[2 + side])
+            _product(slope, target, gradient[:pairs], reduced)
+            _product(slope.T, source, gradient[pairs:], reduced)
         ctx.gradient = _by_vectors(gradient, units, lengths)
         return loss
 
@@ -138,7 +119,7 @@ class _InfoNCE(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient: Tensor = ctx.gradient
-        return gradient if upstream == 1 else gradient * upstream, None, None, None, None, None
+        return gradient if upstream == 1 else gradient * upstream, None, None, None, None
 
 
 def _once(margin: float, scale: float) -> bool:
@@ -210,7 +191,7 @@ def _product(left: Tensor, right: Tensor, out: Tensor, reduced: bool) -> None:
 def _products(reduced: bool) -> Iterator[None]:
     """Let float32 products be computed in bfloat16, with sums in float32.
 
-    For products that :func:`_product` leaves: on a GPU, small, or with extra negatives.
+    For products that :func:`_product` leaves: on a GPU, or small.
     """
     before = torch.get_float32_matmul_precision()
     torch.set_float32_matmul_precision("medium" if reduced else "highest")

@@ -14,24 +14,24 @@ if TYPE_CHECKING:
 
 @register
 class InfoNCE(Objective):
-    """The negatives are the other pairs of the mini-batch and, if any, mined ones.
+    """The negatives are the other pairs of the mini-batch.
 
     ``margin`` and ``scale`` are as for :func:`psp.training.losses.infonce.infonce_objective`; with ``mask_equal`` pairs
     that share a text are never each other's negatives.
     """
 
     name = "infonce"
-    help = "a softmax over `candidates`"
-    reads = frozenset({"margin", "scale", "candidates", "mask_equal"})
+    help = "a softmax over the pairs of the mini-batch"
+    reads = frozenset({"margin", "scale", "mask_equal"})
 
     @classmethod
     def mines(cls, train: Mapping[str, Any]) -> bool:
-        return bool(train["candidates"] == "mined")
+        return False
 
     @classmethod
     def rate(cls, train: Mapping[str, Any]) -> int:
         # On two cores over 6 epochs (psp/config/plan.py); 44,000 with bfloat16 multiplication.
-        return 9_000 if cls.mines(train) else 30_000
+        return 30_000
 
     @classmethod
     def title(cls, train: Mapping[str, Any]) -> str:
@@ -41,19 +41,16 @@ class InfoNCE(Objective):
         import torch
 
         from psp.training.losses.infonce import infonce_objective
-        from psp.training.negatives.candidates import candidates
+        from psp.training.negatives.in_batch import masked, without_negative
 
         rows, margin, scale = batch.rows, self.train["margin"], self.train["scale"]
-        further = candidates(batch.pairs, rows, batch.negatives, self.train["mask_equal"])
-        masked = torch.from_numpy(further.masked).to(batch.device) if further.masked.any() else None
-        extra = None if batch.negatives is None else (len(further.source), len(further.target))
+        mask = masked(batch.pairs, rows, self.train["mask_equal"])
+        refused = torch.from_numpy(mask).to(batch.device) if mask.any() else None
 
         def loss(vectors: Tensor) -> Tensor:
-            return infonce_objective(vectors, margin, scale, masked, extra=extra)
+            return infonce_objective(vectors, margin, scale, refused)
 
-        return PairComparison(
-            [rows, rows + len(batch.pairs), further.source, further.target], loss, further.without_negative
-        )
+        return PairComparison([rows, rows + len(batch.pairs)], loss, without_negative(mask))
 
     def of_equal_vectors(self, pairs: int, **parameters: Tensor) -> float:
         return math.log1p((pairs - 1) * math.exp(self.train["scale"] * self.train["margin"]))

@@ -155,10 +155,7 @@ class MetricsLog:
         self._reset()
 
     def evaluation(self, step: int, epoch: int, pairs: int, scores: Mapping[str, Any], seconds: float) -> None:
-        """Record an evaluation on development data; its single numbers become columns of dev.csv.
-
-        If weights were averaged, the last step has two evaluations, and the second is of the average.
-        """
+        """Record an evaluation on development data; its single numbers become columns of dev.csv."""
         self._elsewhere += seconds
         self.history.append({"step": step, "epoch": epoch, "pairs": pairs, **scores})
         if self._dev is None:

@@ -1,4 +1,4 @@
-"""Snapshots of weights on disk: in memory, the best weights or an average would take as much as the model itself."""
+"""Snapshots of weights on disk: in memory, the best weights would take as much as the model itself."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ import torch
 from torch import Tensor
 
 from psp.core.errors import DataError
-
-BLOCK = 1 << 22  # numbers that are added at a time: 16 MB
 
 
 class WeightSnapshot:
@@ -44,31 +42,6 @@ class WeightSnapshot:
                 file = self._file(name, weight)
                 file.seek(0)
                 file.write(_bytes(weight))
-                file.flush()
-
-    def add(self, weights: Mapping[str, Tensor], share: float) -> None:
-        """Add ``share`` times these weights to those held, or to 0 if empty: an average, built part by part.
-
-        Args:
-            weights: tensors of floats.
-            share: the shares of all weights added must sum to 1.
-
-        Raises:
-            DataError: the disk is full.
-        """
-        with self._told():
-            for name, weight in weights.items():
-                new = name not in self._files
-                file = self._file(name, weight)
-                for start, block in enumerate(weight.detach().reshape(-1).split(BLOCK)):
-                    total = block.cpu() * share
-                    place = start * BLOCK * weight.element_size()
-                    file.seek(place)
-                    if not new:
-                        before = bytearray(file.read(total.numel() * weight.element_size()))
-                        total += torch.frombuffer(before, dtype=weight.dtype)
-                        file.seek(place)
-                    file.write(_bytes(total))
                 file.flush()
 
     def tensors(self) -> dict[str, Tensor]:

@@ -147,7 +147,7 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(
     own["parts"][1]["encoder"] = {"kind": "lstm", "width": 12}
     settings = {
         "objective": "margin", "margin": 0.4, "directions": "both", "learning_rate": 0.02,
-        "token_dropout": 0.1, "dropout": 0.1, "schedule": "linear", "average": 2, "dim": 12,
+        "token_dropout": 0.1, "dropout": 0.1, "schedule": "linear", "dim": 12,
     }  # fmt: skip
     changes = {"store": made.store.with_name("joint.h5"), "tokenizer": vocabularies, "encoder": own}
     heldout = made.store.with_name("heldout.tsv")

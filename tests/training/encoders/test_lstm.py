@@ -191,7 +191,7 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
 SETTINGS: dict[str, Any] = {
     "encoder": {"kind": "blstm", "width": 12, "learning_rate": 0.005, "clip": 1.0, "scramble": 0.3},
     "objective": "margin", "margin": 0.4, "directions": "both", "init": "zipf", "learning_rate": 0.02,
-    "token_dropout": 0.1, "dropout": 0.1, "dim": 16, "schedule": "linear", "average": 2,
+    "token_dropout": 0.1, "dropout": 0.1, "dim": 16, "schedule": "linear",
 }  # fmt: skip
 
 

@@ -15,7 +15,6 @@ def infonce_loss(
     margin: float,
     scale: float,
     masked: Tensor | None = None,
-    extra: tuple[Tensor, Tensor] | None = None,
 ) -> Tensor:
     """Symmetric InfoNCE with an additive margin.
 
@@ -24,8 +23,7 @@ def infonce_loss(
         margin: taken off the cosine of a pair's own two sides.
         scale: cosines are multiplied by it; the inverse of the softmax's temperature.
         masked: bool (n, n), true where source i and target j must not be each other's negatives; None: nowhere.
-            The diagonal is ignored. With ``extra``, (n, n + k + l): the columns after n mask extra negatives of pair i.
-        extra: vectors of the extra negatives of all sources, shape (k, dim), and of all targets, shape (l, dim).
+            The diagonal is ignored.
 
     Returns:
         A scalar: the mean over both directions of -log softmax of the own one among the candidates.
@@ -34,17 +32,9 @@ def infonce_loss(
     own = torch.eye(len(left), dtype=torch.bool, device=left.device)
     logits = scale * (left @ right.T - margin * own.to(left.dtype))
     if masked is not None:
-        logits = logits.masked_fill(masked[:, : len(left)] & ~own, -torch.inf)
-    by_source, by_target = logits, logits.T
-    if extra is not None:
-        units = [functional.normalize(more, dim=1, eps=EPSILON) for more in extra]
-        wide = [scale * side @ more.T for side, more in zip((left, right), units, strict=True)]
-        if masked is not None:
-            masks = masked[:, len(left) :].split([len(more) for more in extra], dim=1)
-            wide = [part.masked_fill(mask, -torch.inf) for part, mask in zip(wide, masks, strict=True)]
-        by_source, by_target = torch.cat([by_source, wide[0]], dim=1), torch.cat([by_target, wide[1]], dim=1)
+        logits = logits.masked_fill(masked & ~own, -torch.inf)
     labels = torch.arange(len(left), device=left.device)
-    return (functional.cross_entropy(by_source, labels) + functional.cross_entropy(by_target, labels)) / 2
+    return (functional.cross_entropy(logits, labels) + functional.cross_entropy(logits.T, labels)) / 2
 
 
 def divergence_loss(vectors: Tensor, cosines: Tensor, scale: float) -> Tensor:

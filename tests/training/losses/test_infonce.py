@@ -23,42 +23,20 @@ def refusals(pairs: int, seed: int) -> Tensor:
     return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < 0.3
 
 
-def refusals_of_all(pairs: int, extra: tuple[int, int], seed: int) -> Tensor:
-    """With some columns refused by everybody, and some rows that refuse every extra negative."""
-    mask = torch.rand(pairs, pairs + sum(extra), generator=torch.Generator().manual_seed(seed)) < 0.3
-    mask[:, pairs + 1 :: 4] = True
-    mask[seed % pairs, pairs:] = True
-    return mask
-
-
-def parts(vectors: Tensor, extra: tuple[int, int]) -> tuple[Tensor, Tensor, tuple[Tensor, Tensor]]:
-    pairs = (len(vectors) - sum(extra)) // 2
-    source, target, of_source, of_target = vectors.split([pairs, pairs, *extra])
-    return source, target, (of_source, of_target)
-
-
-def plain(
-    vectors: Tensor, margin: float, scale: float, refused: Tensor | None, extra: tuple[int, int] = (0, 0)
-) -> float:
+def plain(vectors: Tensor, margin: float, scale: float, refused: Tensor | None) -> float:
     """One sentence at a time."""
-    pairs = (len(vectors) - sum(extra)) // 2
-    source, target, of_source, of_target = (side.tolist() for side in vectors.split([pairs, pairs, *extra]))
+    source, target = (side.tolist() for side in vectors.chunk(2))
     if refused is None:
-        refused = torch.zeros(pairs, pairs + sum(extra), dtype=torch.bool)
-    near, no_source, no_target = refused.split([pairs, *extra], dim=1)
+        refused = torch.zeros(len(source), len(source), dtype=torch.bool)
 
     def cosine(a: list[float], b: list[float]) -> float:
         return sum(x * y for x, y in zip(a, b, strict=True)) / math.hypot(*a) / math.hypot(*b)
 
     total = 0.0
-    for anchors, others, no, more, no_more in (
-        (source, target, near, of_source, no_source),
-        (target, source, near.T, of_target, no_target),
-    ):
+    for anchors, others, no in ((source, target, refused), (target, source, refused.T)):
         for i, anchor in enumerate(anchors):
             own = scale * (cosine(anchor, others[i]) - margin)
             rest = [scale * cosine(anchor, other) for j, other in enumerate(others) if j != i and not no[i, j]]
-            rest += [scale * cosine(anchor, other) for j, other in enumerate(more) if not no_more[i, j]]
             total += math.log(sum(map(math.exp, [own, *rest]))) - own
     return total / (2 * len(source))
 
@@ -71,21 +49,6 @@ def test_the_loss_is_its_definition(masked: bool) -> None:
         expected = plain(vectors, margin, scale, refused)
         assert float(infonce_loss(*vectors.chunk(2), margin, scale, refused)) == pytest.approx(expected)
         assert float(infonce_objective(vectors, margin, scale, refused, reduced=False)) == pytest.approx(expected)
-
-
-@pytest.mark.parametrize("extra", [(4, 3), (0, 5), (6, 0), (0, 0)], ids=str)
-@pytest.mark.parametrize("masked", [False, True])
-def test_the_loss_with_extra_negatives_is_its_definition(masked: bool, extra: tuple[int, int]) -> None:
-    vectors = torch.cat([drawn(9, 5), drawn(sum(extra), 5, seed=7)[: sum(extra)]])
-    source, target, more = parts(vectors, extra)
-    refused = refusals_of_all(9, extra, 1) if masked else None
-    for margin, scale in ((0.0, 1.0), (0.3, 20.0)):
-        expected = plain(vectors, margin, scale, refused, extra)
-        assert float(infonce_loss(source, target, margin, scale, refused, more)) == pytest.approx(expected)
-        found = infonce_objective(vectors, margin, scale, refused, reduced=False, extra=extra)
-        assert float(found) == pytest.approx(expected)
-    if not sum(extra):
-        assert expected == pytest.approx(float(infonce_loss(source, target, margin, scale, refused)))
 
 
 @given(
@@ -109,38 +72,10 @@ def test_loss_and_gradient_are_those_of_torch(
     torch.testing.assert_close(ours, slope)
 
 
-@given(
-    pairs=st.integers(1, 9),
-    extra=st.tuples(st.integers(0, 9), st.integers(0, 9)),
-    dim=st.integers(1, 9),
-    scale=st.sampled_from([1.0, 20.0, 40.0]),
-    masked=st.booleans(),
-    seed=st.integers(0, 99),
-)
-def test_loss_and_gradient_with_extra_negatives_are_those_of_torch(
-    pairs: int, extra: tuple[int, int], dim: int, scale: float, masked: bool, seed: int
-) -> None:
-    count = 2 * pairs + sum(extra)
-    vectors = drawn(count, dim, seed)[:count].requires_grad_()
-    source, target, more = parts(vectors, extra)
-    refused = refusals_of_all(pairs, extra, seed) if masked else None
-    expected = infonce_loss(source, target, 0.3, scale, refused, more)
-    (slope,) = torch.autograd.grad(expected * 3, vectors)
-    found = infonce_objective(vectors, 0.3, scale, refused, reduced=False, extra=extra)
-    (ours,) = torch.autograd.grad(found * 3, vectors)
-    torch.testing.assert_close(found, expected)
-    torch.testing.assert_close(ours, slope)
-
-
 def test_gradients_by_differences() -> None:
     vectors = drawn(6, 4).requires_grad_()
     refused = refusals(6, 3)
     assert torch.autograd.gradcheck(lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False), vectors)
-    extra = (3, 4)
-    vectors, refused = drawn(10, 4)[:19].requires_grad_(), refusals_of_all(6, extra, 3)
-    assert torch.autograd.gradcheck(
-        lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False, extra=extra), vectors
-    )
 
 
 def test_zero_vectors_have_no_say_and_no_nan() -> None:
