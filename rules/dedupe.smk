@@ -24,7 +24,6 @@ rule dedupe:
     params:
         corpus=lambda wildcards: part_of(wildcards).corpus,
         cap=lambda wildcards: part_of(wildcards).cap,
-        shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         version=VERSION["dedupe"],
     message:

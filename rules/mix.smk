@@ -27,7 +27,6 @@ rule mix:
             index for index, part in enumerate(model(wildcards).parts) if part.is_text
         ],
         heldout=setting("development", "heldout"),
-        shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         version=VERSION["mix"],
     message:

@@ -45,7 +45,6 @@ rule pivot:
         languages=lambda wildcards: list(part_of(wildcards).languages),
         through=lambda wildcards: part_of(wildcards).through,
         settings=lambda wildcards: dict(part_of(wildcards).pivot),
-        shards=setting("mix", "buckets"),
         seed=attribute("seed"),
         version=VERSION["pivot"],
     message:

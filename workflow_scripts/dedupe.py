@@ -13,5 +13,4 @@ with job(snakemake) as snakemake:
         corpus=params.corpus,
         cap=params.cap,
         seed=params.seed,
-        shards=params.shards,
     )

@@ -14,6 +14,5 @@ with job(snakemake) as snakemake:
         heldout_pairs=params.heldout,
         text=params.text,
         seed=params.seed,
-        shards=params.shards,
     )
     prune_stale(outputs[-1].parent, params.labels)

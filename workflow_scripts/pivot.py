@@ -18,7 +18,6 @@ with job(snakemake) as snakemake:
         languages=tuple(params.languages),
         through=params.through,
         seed=params.seed,
-        shards=params.shards,
         cache=EMBEDDINGS,
         **{key: value for key, value in params.settings.items() if key != "own_filters"},
     )

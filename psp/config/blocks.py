@@ -182,13 +182,6 @@ SEGMENT = table(
 MIX = Section(
     "deduplication and shuffling",
     {
-        "buckets": integer(
-            None,
-            at_least=1,
-            at_most=4096,
-            null=True,
-            help="parts on disk while sorting, which do not affect the result; null: as many as memory requires",
-        ),
         "warn_pairs": WARN_PAIRS,
         "near_duplicates": Section(
             "pairs that resemble an earlier one in the mixed order; the paper keeps them",

@@ -59,7 +59,7 @@ class TransformerEntry(Trained):
         if wrong := next((key for key in own.get("teacher", {}) if key not in OF_TEACHER), None):
             raise ConfigError(
                 f"{where}.teacher.{wrong}: is not for transformers, which learn a teacher's vectors by "
-                "`transformer.distance`; leave it out"
+                "their cosine; leave it out"
             )
         if own.get("development", {}).get("candidates"):
             raise ConfigError(

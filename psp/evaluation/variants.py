@@ -93,7 +93,7 @@ RESAMPLES = "eval.safetensors"
 #: Packages that training speed depends on.
 _PACKAGES = ("numpy", "torch", "numba")
 #: Settings not reported as differences: they vary by run, or do not affect what is learned.
-_NOT_COMPARED = ("seed", "device", "precision", "dev_every", "log_every")
+_NOT_COMPARED = ("seed", "device", "precision", "log_every")
 
 
 def gather(

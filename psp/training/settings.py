@@ -167,13 +167,6 @@ class TrainSettings(CheckedSettings):
         help="with `init_encoder`: share of the initial embeddings' variance that comes from it; `init_spelling` "
         "is a share of the rest",
     )
-    init_encoder_whitening: float = field.number(
-        0.5,
-        at_least=0,
-        at_most=1,
-        help="with `init_encoder`: its vectors are divided along each principal component by the standard "
-        "deviation to this power; 1 whitens them, 0 leaves them unchanged",
-    )
     language_sampling: float = field.number(
         1,
         at_least=0,
@@ -192,12 +185,6 @@ class TrainSettings(CheckedSettings):
         "float32",
         ["float32", "mixed"],
         help="mixed computes products in bfloat16 on a GPU and rescores mined negatives in float32; not for CPUs",
-    )
-    dev_every: int | None = field.integer(
-        None,
-        at_least=1,
-        null=True,
-        help="pairs between two validations on the development data; null for once per epoch",
     )
     select: str = field.choice(
         "last",
@@ -238,7 +225,7 @@ class CheckpointSchedule(CheckedSettings):
 
 
 #: The settings that do not change what is learned, so that no search or variant may set them.
-NOT_TUNABLE = ("seed", "device", "precision", "dev_every", "select", "log_every")
+NOT_TUNABLE = ("seed", "device", "precision", "select", "log_every")
 #: The kind of several encoders that are trained together (:mod:`psp.training.encoders.joint`).
 JOINT = "joint"
 #: Keys of the block ``train`` that each of several encoders that are trained together has of its own.

@@ -104,7 +104,6 @@ class Trainer:
         self._best_weights = WeightSnapshot(folder)
         self._sampling = sampling
         self._total = settings.epochs * len(source if sampling is None else sampling)
-        self._next_evaluation = settings.dev_every
         self._rested = 0  # the last step at which a checkpoint could be written
         self._epoch = 1
         self._taken = 0  # pairs of the epoch so far
@@ -129,8 +128,7 @@ class Trainer:
                 while epoch.left:
                     self._rest(stop)
                     self._megabatch(epoch)
-                if self.settings.dev_every is None:
-                    self._development()
+                self._development()
                 self._epoch += 1
                 self._taken = 0
             self._epoch -= 1
@@ -249,8 +247,6 @@ class Trainer:
             )
             assert self._bar is not None
             self._bar.add(len(rows), loss=loss, megabatch=size)
-            if self._next_evaluation is not None and self.pairs >= self._next_evaluation:
-                self._development()
 
     def _mine(self, pairs: Pairs, sentences: Encoded) -> Negatives:
         """Mine the negatives of a mega-batch with the current parameters and dropout off."""
@@ -319,8 +315,6 @@ class Trainer:
 
     def _development(self) -> None:
         """Evaluate on development data, unless these weights were evaluated already."""
-        if self.settings.dev_every is not None:
-            self._next_evaluation = self.pairs + self.settings.dev_every
         history = self.metrics.history
         if self._evaluate is None or not self.step or (history and history[-1]["step"] == self.step):
             return
@@ -369,7 +363,6 @@ class Trainer:
             "first_loss": self.first_loss,
             "epoch": self._epoch,
             "taken": self._taken,
-            "next_evaluation": self._next_evaluation,
             "optimiser": numbers,
             "best": self.best,
             "records": self.metrics.state(),
@@ -388,8 +381,7 @@ class Trainer:
         self.step = self._rested = state["step"]
         self.pairs, self.passed_over, self.without_negative = state["pairs"], state["alone"], state["lonely"]
         self._epoch, self._taken = state["epoch"], state["taken"]
-        self._next_evaluation, self.best = state["next_evaluation"], state["best"]
-        self.first_loss = state["first_loss"]
+        self.best, self.first_loss = state["best"], state["first_loss"]
         # Tensors are copied into the existing ones, or cloned: one by one, and none stays backed by a file.
         with torch.no_grad():
             for prefix, module in (("encoder", self.encoder), ("objective", self._objective)):

@@ -22,7 +22,7 @@ def test_the_models_own_settings_are_the_first_with_the_default_seeds():
 
 
 def test_keys_stand_over_the_models_own_block_or_over_a_recipes():
-    train = {"epochs": 3, "dropout": 0.2, "threads": 3, "dev_every": 1000}
+    train = {"epochs": 3, "dropout": 0.2, "threads": 3, "log_every": 1000}
     found = config(
         {"wide": {"dim": 3000, "seeds": [7]}, "paper": {"recipe": "paper", "epochs": 1}}, train=train, seeds=[4, 5]
     ).model("fr")
@@ -32,7 +32,7 @@ def test_keys_stand_over_the_models_own_block_or_over_a_recipes():
     assert (paper.recipe, paper.seeds) == ("paper", (4, 5))
     assert (paper.train["epochs"], paper.train["directions"], paper.train["dropout"]) == (1, "source", 0)
     assert (wide.train["select"], paper.train["select"]) == ("last", "best")
-    assert (paper.train["threads"], paper.train["dev_every"]) == (3, 1000)  # how it runs is the model's
+    assert (paper.train["threads"], paper.train["log_every"]) == (3, 1000)  # how it runs is the model's
 
 
 def test_a_variant_is_the_model_with_another_block_and_recipe():

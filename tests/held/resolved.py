@@ -61,6 +61,10 @@ GONE: dict[str, Any] = {
     "train.average": 0,
     "train.average_part": Removed("averaged weights"),
     "train.candidates": "batch",
+    "train.dev_every": None,
+    "train.init_encoder_whitening": 0.5,
+    "transformer.distance": "cosine",
+    "mix.buckets": None,
 }
 #: In place of a key that a model has not.
 ABSENT = "(absent)"

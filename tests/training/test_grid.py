@@ -96,5 +96,5 @@ def test_differences_are_of_the_values_that_were_used() -> None:
 def test_a_search_is_over_what_changes_learning() -> None:
     found = tunable().keys()
     # The others change when a model is scored, what is kept of it, or where and how it is trained, not what it learns.
-    others = {"threads", "device", "log_every", "dev_every", "select", "settings_from"}
+    others = {"threads", "device", "log_every", "select", "settings_from"}
     assert "dropout" in found and not found & others

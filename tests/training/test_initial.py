@@ -112,12 +112,12 @@ def test_an_encoder_has_its_share_beside_spelling_and_before_the_frequency(tmp_p
 
     file = tmp_path / "pieces.safetensors"
     embed_pieces(Spelled(), Given(), "given", file)
-    settings = TrainSettings(dim=8, init_encoder_share=0.3, init_encoder_whitening=0.25, init_scale=2)
+    settings = TrainSettings(dim=8, init_encoder_share=0.3, init_scale=2)
     table, taken = initial_table(pieces, settings, None, source, piece_vectors=file)
     assert taken is None
     flat = dataclasses.replace(settings, init="normal", init_scale=1)
     expected, _ = initial_table(pieces, flat, None, source)
-    mix_in(expected.numpy(), rows, vectors, share=0.3, whitening=0.25, seed=settings.seed)
+    mix_in(expected.numpy(), rows, vectors, share=0.3, whitening=0.5, seed=settings.seed)
     assert torch.equal(initial_table(pieces, flat, None, source, piece_vectors=file)[0], expected)
     frequency = torch.tensor([0, 1, 1, 4]) / 6
     factor = settings.init_smoothing / (settings.init_smoothing + frequency)

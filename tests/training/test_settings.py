@@ -34,7 +34,7 @@ def test_those_of_paranmt_are_those_of_its_recipe() -> None:
         ("directions", "target"), ("negatives", "own"), ("mask_equal", 1), ("device", "tpu"), ("device", 0),
         ("init", "zeros"), ("objective", "triplet"), ("scale", 0), ("schedule", "cosine"),
         ("warmup", 1), ("token_dropout", 1), ("init_smoothing", 0), ("init_scale", 0), ("init_spelling", 1.1),
-        ("select", "first"), ("dev_every", 0),
+        ("select", "first"),
         ("seed", -1), ("seed", None), ("matryoshka", [1024]), ("matryoshka", [0]), ("matryoshka", 4),
         ("matryoshka", ["8"]),
     ],

@@ -331,11 +331,6 @@ def test_the_best_or_the_last_table_is_kept(tmp_path: Path, select: str, kept: i
     assert set(dev[0]) == {"step", "epoch", "pairs", "score", "part"}
 
 
-def test_development_comes_every_so_many_pairs_and_at_the_end(tmp_path: Path) -> None:
-    run(tmp_path, translated(330, 1), Scripted(*range(10)), epochs=1, dev_every=100)
-    assert [int(row["pairs"]) for row in rows(tmp_path / "dev.csv")] == [128, 256, 330]
-
-
 def test_without_development_data_the_last_table_is_kept(tmp_path: Path) -> None:
     (tmp_path / "dev.csv").write_text("of an earlier run")
     _, trainer = run(tmp_path, translated(100, 1))

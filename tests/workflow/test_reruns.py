@@ -89,17 +89,6 @@ def test_another_mirror_fetches_nothing_again(copy_of_finished):
 
 
 @pytest.mark.slow
-def test_buckets_do_not_change_the_bytes(copy_of_finished):
-    names = ("store.h5", "sentencepiece.model", "pairs/heldout.tsv", "pairs/mix.json")
-    before = copy_of_finished.digests(*names)
-    text = (copy_of_finished.folder / "tiny.yaml").read_text()
-    (copy_of_finished.folder / "tiny.yaml").write_text(text + "    mix: {buckets: 7}\n")
-    copy_of_finished.run("results/demo/store.h5")
-    assert copy_of_finished.digests(*names) == before
-    assert copy_of_finished.planned("results/demo/store.h5") == set()
-
-
-@pytest.mark.slow
 def test_a_removed_corpus_leaves_nothing_among_the_pairs(copy_of_finished):
     stages = [copy_of_finished.folder / "results/demo/pairs" / name for name in ("filter", "dedupe")]
 

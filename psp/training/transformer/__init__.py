@@ -100,7 +100,7 @@ class TransformerTraining:
         model_config: goes into config.json (languages, recipe...).
         identity: what else the result depends on; training does not resume from those of another run.
         teacher: the output of the rule ``teach`` for these pairs. Instead of ranking pairs, the model then learns, for
-            both sides, the teacher's vector of the side that it knows (``distance``). If the teacher's dimension
+            both sides, the teacher's vector of the side that it knows, by cosine. If the teacher's dimension
             differs from the model's, vectors are compared through a matrix that is learnt and then dropped.
     """
 

@@ -67,11 +67,6 @@ class TransformerSettings(CheckedSettings):
         help="source: rank the targets for each source; both: also the sources for each target, and average the "
         "two losses",
     )
-    distance: str = field.choice(
-        "cosine",
-        ["cosine", "mse", "l2"],
-        help="with a `teacher`: the loss that replaces ranking, the distance of a text's vector from the teacher's",
-    )
     max_length: int = field.integer(
         64,
         at_least=4,

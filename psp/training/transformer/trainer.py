@@ -217,7 +217,7 @@ def run(
     if targets is not None:
         width = len(targets[0])
         projected = None if width == model.get_embedding_dimension() else width
-        loss = EmbedDistillLoss(model, distance_metric=settings.distance, projection_dim=projected)
+        loss = EmbedDistillLoss(model, distance_metric="cosine", projection_dim=projected)
     elif settings.cached is None:
         loss = MultipleNegativesRankingLoss(model, **how)
     else:

@@ -300,7 +300,7 @@ def noticed(self: trainer.Trainer) -> Any:
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
-    "best, dropout, clip, dev_every": {"dropout": 0.2, "clip": 0.5, "dev_every": 130, "epochs": 2},
+    "best, dropout, clip": {"dropout": 0.2, "clip": 0.5, "epochs": 2},
     "last, random, one direction": {"select": "last", "negatives": "random", "directions": "source", "epochs": 2},
     "full mega-batches, same side": {
         "anneal": 0,
@@ -318,7 +318,6 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "init": "zipf",
         "token_dropout": 0.2,
         "epochs": 2,
-        "dev_every": 130,
     },
     "infonce, shorter vectors": {"objective": "infonce", "dropout": 0.1, "matryoshka": [4], "epochs": 2},
     "the optimiser of GPUs": {"dense": True, "epochs": 2},
@@ -326,7 +325,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
 
 
 #: The rest, which shares its code with this one, is slow.
-OFTEN = ("best, dropout, clip, dev_every", "full mega-batches, same side")
+OFTEN = ("best, dropout, clip", "full mega-batches, same side")
 
 
 @pytest.mark.parametrize(
@@ -425,7 +424,7 @@ def test_a_larger_log_every_goes_on_with_the_same_training(
 @pytest.fixture(scope="module")
 def job(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
     """An undisturbed training, without a checkpoint."""
-    settings = {**SMALL, "dropout": 0.1, "dev_every": 200, "clip": 0.5}
+    settings = {**SMALL, "dropout": 0.1, "clip": 0.5}
     folder = tmp_path_factory.mktemp("undisturbed")
     job = Job(made.store, made.sentencepiece, heldout(made), folder, settings, {"minutes": None})
     assert job.run() == 0

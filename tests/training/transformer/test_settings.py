@@ -6,7 +6,7 @@ from psp.training.transformer.settings import SECTION, TransformerSettings
 def test_settings_are_declared_with_their_recipe():
     assert TransformerSettings().as_dict() == {
         "pooling": "mean", "dim": 2048, "batch_size": 64, "epochs": 1, "learning_rate": 2e-5, "warmup": 0.1,
-        "scale": 20.0, "directions": "both", "distance": "cosine", "max_length": 64, "cached": None,
+        "scale": 20.0, "directions": "both", "max_length": 64, "cached": None,
         "precision": "float32", "device": "auto", "log_every": 50, "checkpoint_steps": 500,
     }  # fmt: skip
     job = TransformerSettings().as_dict().keys() - TransformerSettings().learned().keys()
