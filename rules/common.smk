@@ -281,7 +281,7 @@ def runtime(minutes, rate=None):
 def subword_mb(wildcards, input):
     """Estimate sentencepiece's memory, which grows with its sample."""
     settings = model(wildcards).settings
-    return SentencepieceTokenizer.making(settings, float("inf")).megabytes
+    return SentencepieceTokenizer.making_mb(settings, float("inf"))
 
 
 def rank_mb(wildcards, input):

@@ -1,4 +1,4 @@
-"""Time and space that stages take per pair: for `psp plan`, for splitting a corpus among jobs, and for time limits.
+"""Time and space that stages take per pair: for time limits, and for `psp plan`.
 
 Measured by the workflow's benchmark files on the whole sample (en-fr, 610,616 pairs of 12 corpora; 2 cores, 1,024
 dimensions, 50,000 pieces), process start-up included.
@@ -8,8 +8,6 @@ from __future__ import annotations
 
 #: Pairs per second of one job while two ran at once.
 FILTER_RATE, DEDUPE_RATE = 43_000, 175_000
-#: With the filter ``similarity``, by multilingual-e5-small (docs/encoders.md); other encoders are faster.
-SIMILARITY_RATE = 55
 #: For a job that ran alone.
 MIX_RATE, STORE_RATE = 180_000, 125_000
 #: By the value that ranks (CPU time).

@@ -13,7 +13,7 @@ from psp.core.errors import DataError
 from psp.core.files import read_bytes, sha256
 from psp.text.encoded import Encoded
 from psp.text.sentencepiece import encode_all, load_sentencepiece
-from psp.text.tokenizer import Example, Folder, Making, Tokenizer, register
+from psp.text.tokenizer import Example, Folder, Tokenizer, register
 
 if TYPE_CHECKING:
     from psp.text.word_cache import WordCache
@@ -73,11 +73,11 @@ class SentencepieceTokenizer(Tokenizer):
         return int(settings["subword"]["vocab_size"])
 
     @classmethod
-    def making(cls, settings: Mapping[str, Any], sentences: float) -> Making:
+    def making_mb(cls, settings: Mapping[str, Any], sentences: float) -> float:
         sample = min(settings["subword"]["sample"], sentences)
         # Measured: 150 MB for 0.1M and 1,400 MB for 1M real en-fr sentences of 84 bytes (sentencepiece 0.2.3); this is
         # twice that, for languages and corpora with longer lines.
-        return Making("sentencepiece", sample / 29_000, 500 + 3 * sample / 1000)
+        return float(500 + 3 * sample / 1000)
 
     @classmethod
     def load(cls, folder: Folder, config: Mapping[str, Any]) -> Self:

@@ -65,20 +65,6 @@ class Example(NamedTuple):
     code: str
 
 
-class Making(NamedTuple):
-    """Time and memory to make a tokenizer's file.
-
-    Attributes:
-        step: its name.
-        seconds: as measured over real text.
-        megabytes: its memory; None = little.
-    """
-
-    step: str
-    seconds: float
-    megabytes: float | None
-
-
 class Tokenizer(abc.ABC):
     """Text in, flat ids out. Immutable: :meth:`with_preprocessing` gives another tokenizer with the same vocabulary.
 
@@ -136,9 +122,9 @@ class Tokenizer(abc.ABC):
         return int(settings["vocabulary"]["size"]) + 1
 
     @classmethod
-    def making(cls, settings: Mapping[str, Any], sentences: float) -> Making:
-        """Time and memory to make its file from this many sentences on 2 cores, for `psp plan`."""
-        return Making("vocabulary", sentences / 60_000, None)
+    def making_mb(cls, settings: Mapping[str, Any], sentences: float) -> float:
+        """An estimate of the memory to make its file from this many sentences."""
+        return 500
 
     @classmethod
     def name_on_disk(cls) -> str:

@@ -29,10 +29,6 @@ class PairwiseSigmoid(Objective):
         return False
 
     @classmethod
-    def rate(cls, train: Mapping[str, Any]) -> int:
-        return 15_000
-
-    @classmethod
     def title(cls, train: Mapping[str, Any]) -> str:
         return "sigmoid"
 

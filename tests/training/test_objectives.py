@@ -38,6 +38,6 @@ def test_asking_needs_no_torch() -> None:
         "import sys, psp.training.grid, psp.training.settings\n"
         "from psp.training.objectives import find\n"
         "train = psp.training.settings.TrainSettings().as_dict()\n"
-        "assert find('infonce').rate(train) and find('margin').title(train) and 'torch' not in sys.modules"
+        "assert find('margin').title(train) and 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

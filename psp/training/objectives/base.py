@@ -91,11 +91,6 @@ class Objective(ABC):
 
     @classmethod
     @abstractmethod
-    def rate(cls, train: Mapping[str, Any]) -> int:
-        """Pairs per second in training, for ``psp plan``: 2 cores, 1,024 dimensions, 50,000 pieces."""
-
-    @classmethod
-    @abstractmethod
     def title(cls, train: Mapping[str, Any]) -> str:
         """Its settings, briefly, for the title of a learning curve; "" = none."""
 

@@ -29,11 +29,6 @@ class InfoNCE(Objective):
         return False
 
     @classmethod
-    def rate(cls, train: Mapping[str, Any]) -> int:
-        # On two cores over 6 epochs (psp/config/plan.py); 44,000 with bfloat16 multiplication.
-        return 30_000
-
-    @classmethod
     def title(cls, train: Mapping[str, Any]) -> str:
         return f"margin {train['margin']:g}, scale {train['scale']:g}"
 

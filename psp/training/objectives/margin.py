@@ -32,10 +32,6 @@ class Margin(Objective):
         return True
 
     @classmethod
-    def rate(cls, train: Mapping[str, Any]) -> int:
-        return 9_000  # over 25 epochs, with mega-batches of up to 60, beside other jobs (psp/config/plan.py)
-
-    @classmethod
     def title(cls, train: Mapping[str, Any]) -> str:
         return f"margin {train['margin']:g}"
 
