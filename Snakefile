@@ -14,7 +14,7 @@ include: "rules/inputs.smk"
 # The stages, one rule file each, in the order of the data (docs/architecture.md draws their road). For a translator,
 # translator_heldout, subword and translator follow mix.
 STAGES = """
-    phrasebook download inspect filter pivot backtranslate rank dedupe mix neardup
+    phrasebook download filter pivot backtranslate rank dedupe mix neardup
     subword translator vocabulary store data stats development_pairs teach piece_vectors
     train curve
     evaluate combine examples task system compare quantize speed lexicon card release variants report summary

@@ -3,48 +3,163 @@
 from __future__ import annotations
 
 import argparse
-import os
+import contextlib
+import dataclasses
+import functools
+import json
+import logging
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from psp.cli.project import models, named, read_config, snakemake
-from psp.core.errors import DataError
-from psp.core.files import read_json
+from psp.cli.project import models, named, read_config
+from psp.core.errors import ConfigError, DownloadError
+
+if TYPE_CHECKING:
+    from psp.config.config import Config
+    from psp.config.model import ModelEntry
+    from psp.pairs.inspect import InspectReport
 
 
 def add(command: Any) -> None:
     """Add the command's parser."""
     added = command(
-        "inspect", run, "Download the corpora of a model and report what looks wrong in them, before training."
+        "inspect",
+        run,
+        "Run the filters on a sample of a model's corpora, and report what looks wrong, before training.",
     )
-    added.add_argument(
-        "--cores", type=int, default=os.cpu_count() or 1, metavar="N", help="number of cores (default: all cores)"
-    )
-    added.add_argument("--json", action="store_true", help="print inspect.json instead of its summary")
+    added.add_argument("--json", action="store_true", help="print the whole report as JSON instead of its summary")
     models(added)
 
 
 def run(options: argparse.Namespace) -> None:
-    """Run the command: the rule ``inspect``, unless its report is up to date; then print the report.
+    """Run the command, and write a page for each model.
 
     Raises:
-        ConfigError: no such model.
-        DataError: the rule failed; Snakemake has said why.
-        PspError: Snakemake is not installed.
+        ConfigError: no such model, or one without corpora.
+        DataError, DownloadError: a corpus cannot be read or downloaded.
     """
     names = named(options)
     config = read_config(options)
-    for name in names:
-        config.cleared(name)
-    pages = [f"results/{name}/inspect.html" for name in names]
-    if snakemake(options.folder, pages, [str(Path(file).absolute()) for file in options.configfile], options.cores):
-        raise DataError("was not made; see the reason above", options.folder / ", ".join(pages))
-    from psp.report.inspect import as_text
+    with contextlib.chdir(options.folder):
+        for number, name in enumerate(names):
+            for notice in config.notices(config.model(name)):
+                logging.getLogger("psp").warning("%s", notice)
+            report = _inspected(config, name)
+            page = Path(f"results/{name}/inspect.html")
+            from psp.report import inspect
 
-    for number, page in enumerate(pages):
-        path: Path = options.folder / page
-        if options.json:
-            print(path.with_suffix(".json").read_text(encoding="utf-8"), end="")
+            inspect.write(report, page)
+            if options.json:
+                print(json.dumps(report, ensure_ascii=False, indent=1))
+            else:
+                print("\n" * (number > 0) + inspect.as_text(report), end="")
+                print(f"\nExamples of what each filter drops: {options.folder / page}")
+
+
+def _inspected(config: Config, name: str) -> InspectReport:
+    from psp.config.downloads import FOLDER
+    from psp.corpora import open_corpus
+    from psp.pairs.inspect import findings, inspect_corpus, runnable
+    from psp.text.segment import Segmenter
+
+    model = config.cleared(name)
+    if not model.files:
+        raise ConfigError(f"models.{name}: has no corpora of its own; name a model that has")
+    _download(config, model)
+    lid = Path(FOLDER, config.lid())
+    segmenters = {
+        language: Segmenter(how["segmenter"], cut_all=how["cut_all"])
+        for language, how in model["segment"].items()
+        if language in model.languages
+    }
+    tests, notes = _TestSets(config, model), dict[str, None]()
+    corpora = []
+    for part in model.files:
+        filters, changes = runnable(part.filters, part.languages, lid.is_file())
+        notes |= dict.fromkeys(changes)
+        wanted = [pair for kind in filters["decontaminate"]["sets"] for pair in tests.pairs(kind)]
+        rows = open_corpus(
+            part.kind, part.path or f"{FOLDER}/{part.download}", part.opus, part.names,
+            max_bad_rows=filters["max_bad_rows"],
+        )  # fmt: skip
+        corpora.append(
+            inspect_corpus(
+                rows,
+                label=part.label,
+                languages=part.languages,
+                filters=filters,
+                resources={"lid": lid, "tests": wanted},
+                segmenters=segmenters,
+                is_text=part.is_text,
+                cap=part.cap,
+                seed=model.seed,
+            )
+        )
+    if tests.absent:
+        notes[f"sentences of {', '.join(sorted(tests.absent))} were not looked for: not downloaded yet"] = None
+    found = findings(corpora, name, model["mix"]["warn_pairs"])
+    return {"format": 1, "model": name, "corpora": corpora, "findings": found, "notes": list(notes)}
+
+
+def _download(config: Config, model: ModelEntry) -> None:
+    """Fetch the corpora; of the language identifier and the test sets what is on this machine."""
+    from psp.config.downloads import FOLDER
+    from psp.corpora.download import fetch
+
+    corpora = {part.download for part in model.files}
+    for name in config.downloads(model):
+        remote = config.remote(name)
+        here = tuple(mirror for mirror in remote.mirrors if not mirror.startswith(("http://", "https://")))
+        if name not in corpora and (not here or name.startswith("vectors/")):
             continue
-        print("\n" * (number > 0) + as_text(read_json(path.with_suffix(".json"))), end="")
-        print(f"\nSamples, lengths, languages, filters and test sets of each corpus: {path}")
+        try:
+            fetch(
+                remote if name in corpora else dataclasses.replace(remote, mirrors=here),
+                Path(FOLDER, name),
+                Path(FOLDER, f"{name}.json"),
+                offline=config.offline,
+                retries=config.sources["retries"],
+                timeout=config.sources["timeout"],
+            )
+        except DownloadError:
+            if name in corpora:
+                raise
+
+
+class _TestSets:
+    """The sentences that a model is scored on, as far as they are here.
+
+    Attributes:
+        absent: kinds of sets, as the filter ``decontaminate`` names them, whose files are not downloaded.
+    """
+
+    def __init__(self, config: Config, model: ModelEntry) -> None:
+        from psp.config.downloads import FOLDER
+
+        sources, chosen = config.test_sources(model, FOLDER), model["development"]
+        archive = config.sts_development(model)
+        self._languages = model.languages
+        self._sets: dict[str, dict[str, Any]] = {
+            "sts": {"sts": sources.sts},
+            "tatoeba": {"tatoeba": sources.tatoeba},
+            "files": {"files": sources.files},
+            "development": {
+                "development": chosen["sts"],
+                "archive": archive and f"{FOLDER}/{archive}",
+                "judged": chosen["sets"],
+            },
+            "tasks": {"tasks": model["evaluate"]["tasks"]},
+        }
+        absent = {name.partition("/")[0] for name in config.downloads(model) if not Path(FOLDER, name).exists()}
+        self._absent = absent | ({"development"} if archive and "sts" in absent else set())
+        self.absent: set[str] = set()
+
+    @functools.cache  # noqa: B019  (lives as long as the command)
+    def pairs(self, kind: str) -> list[tuple[str, str, str]]:
+        """The name of the set and the two sentences of each pair; none if they are absent."""
+        from psp.evaluation.scored import scored
+
+        if kind in self._absent:
+            self.absent.add(kind)
+            return []
+        return list(scored({"languages": self._languages, **self._sets[kind]}))

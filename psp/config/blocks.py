@@ -12,7 +12,6 @@ from typing import Any
 from psp.core.settings import NAME, Section, boolean, choice, integer, list_of, number, table, text
 from psp.corpora import download
 from psp.evaluation.judged import SETS, WEIGHTS
-from psp.models.registry import KINDS
 from psp.models.table import DTYPES
 from psp.pairs.data_warnings import WARN_PAIRS
 from psp.text.segment import SEGMENTERS
@@ -208,22 +207,6 @@ STORE = Section(
     },
 )
 
-
-INSPECT = Section(
-    "the page results/<model>/inspect.html: the contents of the corpora, before training",
-    {
-        "pairs": integer(5000, at_least=100, help="pairs of each corpus to look at, chosen at random"),
-        "samples": integer(10, at_least=1, at_most=1000, help="pairs of each corpus to show"),
-        "encoder": text(
-            None,
-            at_least=1,
-            null=True,
-            help=f"an encoder that compares the sides of pairs: {KINDS}; it must know all languages; null for none",
-        ),
-        "encoded": integer(1000, at_least=20, help="pairs of each corpus that `encoder` embeds"),
-    },
-    inert=True,
-)
 
 DEVELOPMENT = Section(
     "data for model selection, never a test set",

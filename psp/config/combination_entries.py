@@ -129,7 +129,7 @@ class JointEntry(FromStore, CombinationEntry):
     called = "a joint model"
     block = "train"
     stores = True
-    there_is = re.compile(rf"{CombinationEntry.there_is.pattern}|train/|pairs/|store\.h5$|data\.|inspect\.|stats\.")
+    there_is = re.compile(rf"{CombinationEntry.there_is.pattern}|train/|pairs/|store\.h5$|data\.|stats\.")
 
     reads = ("store", "vocabulary", "init_from")
 

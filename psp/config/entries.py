@@ -263,7 +263,6 @@ def sections() -> dict[str, Section | Setting]:
         "transformer": transformer.SECTION,
         "translator": translator.SECTION,
         "teacher": teaching.SECTION,
-        "inspect": blocks.INSPECT,
         "stats": stats.SECTION,
         "lexicon": lexicon.SECTION,
         "development": blocks.DEVELOPMENT,

@@ -75,8 +75,6 @@ def _check_model(config: Config, name: str, file: str) -> None:
     place = f"models.{name}"
     if file.startswith("lexicon."):
         config.of_lexicon(name)
-    if file.startswith("inspect.") and (missing := missing_encoder(model["inspect"]["encoder"])):
-        raise ConfigError(f"{missing}, but {place}.inspect.encoder names it; install it, or correct its path")
     if file.startswith("stats."):
         block = model["stats"]
         keys = {"labels": block["labels"], "idf_from": block["idf_from"].values()}

@@ -246,7 +246,6 @@ def with_paths(settings: Mapping[str, Any]) -> dict[str, Any]:
             **settings["train"],
             **{key: expanded(settings["train"][key]) for key in ("init_from", "init_encoder")},
         },
-        "inspect": {**settings["inspect"], "encoder": expanded(settings["inspect"]["encoder"])},
         "teacher": {**settings["teacher"], "encoder": expanded(settings["teacher"]["encoder"])},
         "stats": {
             **stats,

@@ -41,8 +41,8 @@ class TransformerEntry(Trained):
     stores = False
     there_is = re.compile(
         r"(model/|systems/|tasks/|train/|pairs/|variants/|logs/)"
-        r"|(eval|compare|data|variants|examples|inspect|lexicon)\.json$"
-        r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|(report|inspect)\.html$|stats\.|release(\.zip(\.sha256)?)?$"
+        r"|(eval|compare|data|variants|examples|lexicon)\.json$"
+        r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|report\.html$|stats\.|release(\.zip(\.sha256)?)?$"
     )
     reads = ("pairs", "base", "teacher")
 
@@ -147,7 +147,7 @@ class TransformerEntry(Trained):
     def refusal(self, model: ModelEntry) -> str:
         return (
             "is a transformer, which has model/, train/, eval.json, tasks/, compare.json, variants.json, data.json, "
-            "stats.json, inspect.html, lexicon.tsv, card.md, report.html and release"
+            "stats.json, lexicon.tsv, card.md, report.html and release"
         )
 
     def absent(self, model: ModelEntry) -> str | None:

@@ -38,7 +38,6 @@ VERSION = {
     "lexicon": 1,
     "examples": 1,
     "speed": 1,
-    "inspect": 1,
     "stats": 1,
     "data": 1,
     "card": 1,

@@ -72,7 +72,6 @@ TRANSLATORS = {
         (EVAL, {"fr": {"teacher": {"encoder": "a/b", "languages": ["en"]}}}, "but models.fr.teacher.encoder names it"),
         (EVAL, {"fr": {"train": {"init_encoder": "a/b"}}}, "but models.fr.train.init_encoder"),
         ("results/fr/variants/scale=3/1/eval.json", {"fr": {"variants": {"grid": {"scale": [1, 2]}}}}, "scale=3"),
-        ("results/fr/inspect.json", {"fr": {"inspect": {"encoder": "a/b"}}}, "models.fr.inspect.encoder names it"),
         ("results/fr/stats.json", {"fr": {"stats": {"labels": ["a"]}}}, "a: no such file, but models.fr.stats"),
         ("results/fr/systems/other/eval.json", {}, "other"),
         ("results/fr/tasks/own.json", {"fr": {"evaluate": {"tasks": LENGTHS}}}, "mine.tsv: no such file, but"),

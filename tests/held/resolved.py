@@ -52,6 +52,8 @@ GONE: dict[str, Any] = {
     **{f"tune.grid.{key}": Removed("tune") for key in ("dropout", "megabatch")},
     **{f"deciles.{key}": Removed("studies") for key in ("by", "encoders", "pairs", "epochs", "seeds")},
     **{f"by_corpus.{key}": Removed("studies") for key in ("corpora", "encoders", "pairs", "epochs", "seeds")},
+    "inspect.pairs": 5000,
+    **{f"inspect.{key}": Removed("encoders and settings of inspect") for key in ("samples", "encoder", "encoded")},
     "filters.language.gap": 14,
     "filters.language.own": 0.05,
     "filters.language.partner": 0.3,

@@ -64,7 +64,7 @@ def test_every_stage_makes_what_it_made(sample, recipe, tmp_path):
 #: own tests compare them with the libraries' functions; measured times; translators; pages and pictures.
 NOT_HELD = {
     "train_transformer", "combine", "translator", "backtranslate", "teach", "piece_vectors", "task",
-    "evaluate_combined", "system", "compare", "variants", "quantize", "examples", "speed", "inspect", "stats", "data",
+    "evaluate_combined", "system", "compare", "variants", "quantize", "examples", "speed", "stats", "data",
     "card", "curve", "variant_curves", "report", "report_several", "release", "release_zip", "summary",
 }  # fmt: skip
 

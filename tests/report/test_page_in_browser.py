@@ -6,7 +6,7 @@ import shutil
 import pytest
 
 from psp.report import inspect, report, several
-from tests.report.test_inspect import REPORT, without_halves
+from tests.report.test_inspect import REPORT
 
 pytestmark = pytest.mark.slow  # a browser
 
@@ -16,7 +16,7 @@ def pages(results):
     """A model's page, with text that would be a script, one of two models, and one of corpora."""
     report.write(results, results / "report.html", config="models: {}\n")
     several.write([results, shutil.copytree(results, results.with_name("copy"))], results.parent / "several.html")
-    inspect.write(without_halves(REPORT), results / "inspect.json", results / "inspect.html")
+    inspect.write(REPORT, results / "inspect.html")
     return [results / "report.html", results.parent / "several.html", results / "inspect.html"]
 
 

@@ -106,7 +106,7 @@ def filter_corpus(
     for judge in filters:
         judge.prepare()
     normaliser = None if normalisation is None else Normaliser(normalisation)
-    job = _Job(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, clean, normaliser, prepared)
+    job = FilterJob(corpus, languages, tuple(filters), dict(segmenters or {}), lower_case, clean, normaliser, prepared)
     counts, repaired = Counter[str](), Counter[str]()
     seen = kept = 0
     drawn = defaultdict[str, HashDraw[str]](lambda: HashDraw(sample))
@@ -160,7 +160,7 @@ class _Done(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class _Job:
+class FilterJob:
     """Processes a batch; depends only on the batch, so any process can do it."""
 
     corpus: str
@@ -254,7 +254,7 @@ def _places(rows: Rows, source: list[str], target: list[str]) -> list[int]:
     return [place for place, *sides in zip(good, source, target, strict=True) if all(sides)]
 
 
-def _in_order(job: _Job, numbered: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
+def _in_order(job: FilterJob, numbered: Iterator[tuple[int, Rows]], processes: int) -> Iterator[_Done]:
     """Yield the processed batches in order; at most twice as many are in memory as there are workers."""
     if processes <= 1:
         yield from itertools.starmap(job, numbered)
@@ -273,10 +273,10 @@ def _in_order(job: _Job, numbered: Iterator[tuple[int, Rows]], processes: int) -
         pool.shutdown(cancel_futures=True)
 
 
-_job: _Job
+_job: FilterJob
 
 
-def _set_job(job: _Job) -> None:
+def _set_job(job: FilterJob) -> None:
     global _job
     _job = job
     with contextlib.suppress(AttributeError):  # prctl is Linux's; whoever is killed leaves no worker behind
