@@ -48,7 +48,7 @@ from psp.evaluation.development import Development
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import Floats
-from psp.evaluation.speed.process import limits
+from psp.evaluation.speed.worker import limits
 from psp.evaluation.testsets import SEMEVAL, tatoeba_code, tatoeba_files
 from psp.models.exports import tokenizer as export
 from psp.models.scores import main_metrics

@@ -27,7 +27,7 @@ from psp.core.logs import job
 from psp.core.machine import usable_cores, versions
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.speed.measure import exported
-from psp.evaluation.speed.systems import KINDS, SYSTEMS, Spec, System, missing, named
+from psp.evaluation.speed.systems import KINDS, SYSTEMS, Embed, Spec, missing, named
 from psp.models.scores import by_place
 from psp.models.static import StaticModel
 from psp.report.pictures import save
@@ -53,11 +53,11 @@ KINDS_OF_POINTS = {
 class _Vectors:
     """A system as what the evaluation asks for vectors."""
 
-    def __init__(self, system: System) -> None:
-        self._system = system
+    def __init__(self, embed: Embed) -> None:
+        self._embed = embed
 
     def embed_raw_text(self, sentences: list[str], /) -> np.ndarray:
-        return self._system.embed(sentences)
+        return self._embed(sentences)
 
 
 def measure(model: Path, sts: Path, out: Path, specs: Sequence[Spec] = OTHERS) -> dict[str, Any]:
@@ -84,9 +84,8 @@ def measure(model: Path, sts: Path, out: Path, specs: Sequence[Spec] = OTHERS) -
             folder = Path(scratch) / "export"
             if spec.form is not None:
                 exported(spec.form, table, folder)
-            system = KINDS[spec.kind](spec, folder, len(usable_cores()))
-            system.load()
-            systems[spec.name] = evaluate(EmbeddingScorer(_Vectors(system)), languages=["en"], sts=sts)
+            embed, _ = KINDS[spec.kind](spec, folder, len(usable_cores()))()
+            systems[spec.name] = evaluate(EmbeddingScorer(_Vectors(embed)), languages=["en"], sts=sts)
     result = {"format": FORMAT, "model": model.name, "systems": systems, "missing": absent, "versions": versions()}
     write_json(out, result)
     return result

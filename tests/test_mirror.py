@@ -19,7 +19,6 @@ ELSEWHERE = {
     "config/written.py": ("config/test_config.py", "entries that extend others, and their corpora"),
     "config/schema.py": ("config/test_config.py", "its errors are those of a config"),
     "core/settings.py": ("pairs/filters/test_filters.py", "declarations are tested by what is declared"),
-    "corpora/transfer.py": ("corpora/test_download.py", "one request of a download"),
     "evaluation/task_files.py": ("evaluation/test_task.py", "what a task writes and what reads it"),
     "evaluation/speed": ("evaluation/test_speed.py", "one measurement in several processes"),
     "inference/translation/settings.py": ("config/test_translator_entries.py", "a list of settings"),

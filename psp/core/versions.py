@@ -37,7 +37,7 @@ VERSION = {
     "quantize": 1,
     "lexicon": 1,
     "examples": 1,
-    "speed": 1,
+    "speed": 2,
     "stats": 1,
     "data": 1,
     "card": 1,

