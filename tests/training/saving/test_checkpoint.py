@@ -300,8 +300,14 @@ def noticed(self: trainer.Trainer) -> Any:
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
-    "best, dropout, clip": {"dropout": 0.2, "clip": 0.5, "epochs": 2},
-    "last, random, one direction": {"select": "last", "negatives": "random", "directions": "source", "epochs": 2},
+    "best, dropout, clip": {"dropout": 0.2, "clip": 0.5, "epochs": 2, "every": 3},
+    "last, random, one direction": {
+        "select": "last",
+        "negatives": "random",
+        "directions": "source",
+        "epochs": 2,
+        "every": 4,
+    },
     "full mega-batches, same side": {
         "anneal": 0,
         "negatives": "same",
@@ -310,7 +316,7 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "epochs": 2,
         "every": 6,
     },
-    "no development data": {"development": False, "negatives": "any", "epochs": 2},
+    "no development data": {"development": False, "negatives": "any", "epochs": 2, "every": 4},
     "from text": {"text": True, "epochs": 2, "every": 3},
     "infonce, linear, zipf": {
         "objective": "infonce",
@@ -318,9 +324,10 @@ VARIANTS: dict[str, dict[str, Any]] = {
         "init": "zipf",
         "token_dropout": 0.2,
         "epochs": 2,
+        "every": 4,
     },
-    "infonce, shorter vectors": {"objective": "infonce", "dropout": 0.1, "matryoshka": [4], "epochs": 2},
-    "the optimiser of GPUs": {"dense": True, "epochs": 2},
+    "infonce, shorter vectors": {"objective": "infonce", "dropout": 0.1, "matryoshka": [4], "epochs": 2, "every": 4},
+    "the optimiser of GPUs": {"dense": True, "epochs": 2, "every": 4},
 }
 
 
