@@ -159,7 +159,7 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
     expected = mine_files(model, *texts, tmp_path / "expected", **options)
     assert expected.pairs > 900
     append, kinds = GrowingArray.append, set()
-    for limit in range(1, 200, 7):  # odd and even, each kind of file
+    for limit in range(1, 200, 5):  # odd and even
         calls = 0
 
         def stopped(self, rows, durable=True, limit=limit):
