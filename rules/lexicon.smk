@@ -37,7 +37,7 @@ rule lexicon:
         "results/{model}/benchmarks/lexicon.tsv"
     threads: 1
     resources:
-        mem_mb=mem_mb(1500),
+        mem_mb=mem_mb(lambda wildcards, input: 1500 + 5 * input.size_mb),
         runtime=runtime(240),
     params:
         languages=lambda wildcards: CONFIG.of_lexicon(wildcards.model),

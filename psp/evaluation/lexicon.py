@@ -139,7 +139,7 @@ def write_lexicon(
         left_out: its corpora that are not used, since they hold the other kind of pairs.
 
     Raises:
-        ConfigError, DataError, PspError: as :func:`psp.pairs.lexicon.build.make_lexicon`; or a task's entry or file is
+        ConfigError, DataError: as :func:`psp.pairs.lexicon.build.make_lexicon`; or a task's entry or file is
             wrong.
     """
     paraphrases = languages[0] == languages[1]

@@ -7,14 +7,14 @@ PMI, since words of two languages share no sentence. The first line names the co
 the order of the pairs nor how the counting is divided changes a byte.
 
 In memory are the words that occur ``min_count`` times, up to a million counts of others (200 MB) and then, instead of
-these, the counters and the table (450 MB) and 2 million pairs of words at a time (250 MB); on disk 4 bytes for each
-word of each sentence, and 20 for each entry.
+these, 20 bytes for each word of each sentence, 20 for each entry, and up to 1 GB: 0.76 GB for 573,678 real pairs, 1.4
+GB for three times as many, so some 3.3 GB for 5 million.
 """
 
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -22,7 +22,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.errors import ConfigError, PspError
+from psp.core.errors import ConfigError
 from psp.core.files import atomic_text, folder_beside
 from psp.core.progress import Progress
 from psp.pairs.lexicon import pmi, products
@@ -34,10 +34,8 @@ log = logging.getLogger(__name__)
 
 #: Decimal places of a PMI; entries are sorted by the rounded value, so the last bits do not matter.
 DIGITS = 4
-#: Entries that are sorted and written at a time.
-MOST_SORTED = 1 << 21
-#: The range of a PMI, in steps of 10 ** -DIGITS: counts are below 2 ** 63, so its absolute value is below 50.
-_RANGE = 50 * 10**DIGITS
+#: Entries that are written at a time.
+MOST_WRITTEN = 1 << 20
 
 _ENTRY = np.dtype([("value", "<i4"), ("cross", "<i4"), ("count", "<u4"), ("u", "<u4"), ("v", "<u4")])
 
@@ -82,7 +80,6 @@ def make_lexicon(
     asked: Iterable[tuple[str, str]] = (),
     most_products: int = products.MOST_PRODUCTS,
     most_in_memory: int = MOST_IN_MEMORY,
-    **sizes: int,
 ) -> tuple[dict[str, Any], PairCounts]:
     """Write the lexicon of some corpora.
 
@@ -92,9 +89,8 @@ def make_lexicon(
         paraphrases: both sides are in one language.
         settings: the block ``lexicon``.
         asked: pairs of words that are counted however rare they are.
-        most_products: the work up to which sparse products count, in memory; beyond it a hash table does.
-        most_in_memory: distinct words that are counted in memory.
-        sizes: of the hash table (:func:`psp.pairs.lexicon.shards.count`). None of these changes the result.
+        most_products: occurrences of pairs of words that are counted at a time.
+        most_in_memory: distinct words that are counted in memory. Neither changes the result.
 
     Returns:
         ``corpora`` (:class:`psp.pairs.lexicon.sentences.Sentences`), ``pairs``, ``words`` (the vocabulary's, of each
@@ -104,41 +100,39 @@ def make_lexicon(
         ConfigError: no word, or no pair of words, is seen ``min_count`` times.
         DataError: a file is missing or malformed, lacks the scores that ``min_score`` needs, or no pair is within the
             limits; or the disk is full.
-        PspError: the corpus is large, and numba is not installed.
     """
     limits = LexiconLimits(settings["within_length"], settings["min_score"])
     questions = [(one.lower(), other.lower()) for one, other in asked]
     with folder_beside(out) as folder:
-        (counting := folder / "counting").mkdir()
         lexicon_words = vocabularies(
             sources,
             limits,
-            counting,
+            folder,
             apart=not paraphrases,
             min_count=settings["min_count"],
             stop_top=settings["stop_top"],
             wanted=frozenset(word for pair in questions for word in pair),
             most_in_memory=most_in_memory,
         )
-        sentences = Sentences(folder, lexicon_words)
-        del lexicon_words
-        for source in sources:
-            sentences.add(source, limits)
-        sentences.encoded()
-        known, numbers = _numbers(sentences, questions)
-        entries = _Entries(folder / "entries", sentences, settings["smoothing"])
-        of_known = (numbers[0][known], numbers[1][known])
-        counter = _counter(sentences, settings["min_count"], of_known, paraphrases, most_products, sizes)
-        answer = next(counter)
-        for joint in counter:  # the last one answers the questions
-            entries.add(answer)
-            answer = joint
-        if not entries.total:
-            raise ConfigError(
-                f"lexicon.min_count is {settings['min_count']}, but no two words occur together that often in the "
-                f"{sentences.pairs:,} pairs within the limits; write a lower one"
-            )
-        entries.write(out)
+    sentences = Sentences(lexicon_words)
+    del lexicon_words
+    for source in sources:
+        sentences.add(source, limits)
+    sentences.encoded()
+    known, numbers = _numbers(sentences, questions)
+    entries = _Entries(sentences, settings["smoothing"])
+    of_known = (numbers[0][known], numbers[1][known])
+    counter = products.count(sentences, settings["min_count"], of_known, symmetric=paraphrases, most=most_products)
+    answer = next(counter)
+    for joint in counter:  # the last one answers the questions
+        entries.add(answer)
+        answer = joint
+    if not entries.total:
+        raise ConfigError(
+            f"lexicon.min_count is {settings['min_count']}, but no two words occur together that often in the "
+            f"{sentences.pairs:,} pairs within the limits; write a lower one"
+        )
+    entries.write(out)
     summary = {
         "corpora": sentences.corpora,
         "pairs": sentences.pairs,
@@ -165,32 +159,12 @@ def _numbers(
     return known, (np.where(known, sides[0], 0), np.where(known, sides[1], 0))
 
 
-def _counter(
-    sentences: Sentences,
-    least: int,
-    numbers: tuple[Counts, Counts],
-    symmetric: bool,
-    most: int,
-    sizes: Mapping[str, int],
-) -> Iterator[JointCounts]:
-    if sentences.products <= most:
-        return products.count(sentences, least, numbers, symmetric=symmetric)
-    try:
-        from psp.pairs.lexicon import shards
-    except ModuleNotFoundError:
-        raise PspError(
-            f"a lexicon of {sentences.pairs:,} pairs needs numba: pip install 'paraphrastic[fast]', or take "
-            "a part of them"
-        ) from None
-    return shards.count(sentences, least, numbers, symmetric=symmetric, **sizes)
-
-
 class _Entries:
-    """The entries of a lexicon: gathered in a file, and written in order."""
+    """The entries of a lexicon: gathered, and written in order."""
 
-    def __init__(self, path: Path, sentences: Sentences, smoothing: float) -> None:
-        self._path, self._sentences, self._smoothing = path, sentences, smoothing
-        self._sizes = np.zeros(2 * _RANGE + 1, np.int64)  # how many entries have which value
+    def __init__(self, sentences: Sentences, smoothing: float) -> None:
+        self._sentences, self._smoothing = sentences, smoothing
+        self._made: list[npt.NDArray[Any]] = []
         self._adjusted = False
         # The place of each word by code points: pairs with the same value are in the order of their words.
         self._words = sentences.of_each(lambda words: np.array(sorted(words), object))
@@ -198,7 +172,7 @@ class _Entries:
 
     @property
     def total(self) -> int:
-        return int(self._sizes.sum())
+        return sum(map(len, self._made))
 
     def add(self, joint: JointCounts) -> None:
         """Add some pairs of words."""
@@ -213,44 +187,25 @@ class _Entries:
         made = np.empty(len(u), _ENTRY)
         made["cross"], made["value"] = (np.rint(one * 10**DIGITS).astype(np.int32) for one in (cross, value))
         made["count"], made["u"], made["v"] = joint.across, u, v
-        self._sizes += np.bincount(made["value"] + _RANGE, minlength=len(self._sizes))
-        with self._path.open("ab") as file:
-            made.tofile(file)
+        self._made.append(made)
 
     def write(self, out: Path) -> None:
         """Write all entries, those with the highest value first."""
         names = ["u", "v", "count", "cross", *(["adjusted"] if self._adjusted else [])]
-        with atomic_text(out) as file:
+        made = np.concatenate(self._made)
+        made = made[np.lexsort((made["v"], made["u"], -made["value"]))]
+        with atomic_text(out) as file, Progress("lexicon: writing", "entries", len(made)) as bar:
             file.write("\t".join(names) + "\n")
-            with Progress("lexicon: writing", "entries", self.total) as bar:
-                for some in self._sorted():
-                    words = (one[some[name]] for one, name in zip(self._words, "uv", strict=True))
-                    columns = [*words, some["count"], _decimals(some["cross"])]
-                    if self._adjusted:
-                        columns.append(_decimals(some["value"]))
-                    file.writelines(
-                        "\t".join(map(str, row)) + "\n" for row in zip(*(one.tolist() for one in columns), strict=True)
-                    )
-                    bar.add(len(some))
-
-    def _sorted(self) -> Iterator[npt.NDArray[Any]]:
-        """The entries in order, those of a range of values at a time; each reads the file again."""
-        ends = np.cumsum(self._sizes[::-1])
-        above = _RANGE + 1
-        while above > -_RANGE:
-            done = int(ends[_RANGE - above]) if above <= _RANGE else 0
-            last = int(np.searchsorted(ends, done + MOST_SORTED, side="right"))
-            below = min(above - 1, _RANGE + 1 - last)
-            parts = []
-            with self._path.open("rb") as file:
-                while len(some := np.fromfile(file, _ENTRY, MOST_SORTED)):
-                    parts.append(some[(some["value"] < above) & (some["value"] >= below)])
-            chosen = np.concatenate(parts)
-            if len(chosen):
-                yield chosen[np.lexsort((chosen["v"], chosen["u"], -chosen["value"]))]
-            above = below
-            if done + len(chosen) == self.total:
-                break
+            for start in range(0, len(made), MOST_WRITTEN):
+                some = made[start : start + MOST_WRITTEN]
+                words = (one[some[name]] for one, name in zip(self._words, "uv", strict=True))
+                columns = [*words, some["count"], _decimals(some["cross"])]
+                if self._adjusted:
+                    columns.append(_decimals(some["value"]))
+                file.writelines(
+                    "\t".join(map(str, row)) + "\n" for row in zip(*(one.tolist() for one in columns), strict=True)
+                )
+                bar.add(len(some))
 
 
 def _places(words: list[str]) -> npt.NDArray[np.uint32]:

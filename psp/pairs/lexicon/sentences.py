@@ -1,4 +1,4 @@
-"""The sentences in which a lexicon is counted: the pairs used, their words, and the file of word numbers.
+"""The sentences in which a lexicon is counted: the pairs used, and the numbers of their words.
 
 A sentence counts as the set of its words, no matter how often a word occurs in it (type counts). Words are the runs of
 letters and digits of :func:`psp.text.word_tokenizer.split_words`, lower-cased; punctuation marks count towards the
@@ -10,7 +10,7 @@ from __future__ import annotations
 import functools
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 import numpy.typing as npt
@@ -26,9 +26,6 @@ T = TypeVar("T")
 
 Ids = npt.NDArray[np.int32]
 Counts = npt.NDArray[np.int64]
-
-#: Pairs in a block of numbers that is scanned at a time: 14 MB of short sentences.
-BLOCK_PAIRS = 1 << 17
 
 
 class SentenceSource(NamedTuple):
@@ -55,26 +52,6 @@ class LexiconWords(NamedTuple):
 
     words: list[str]
     tokenizer: WordTokenizer
-
-
-class SentenceBlock(NamedTuple):
-    """Some pairs: for each side the ids of its distinct words, ascending, and the bounds of each sentence."""
-
-    first: Ids
-    first_ends: Counts
-    second: Ids
-    second_ends: Counts
-
-    def matrices(self, words: Sequence[Sequence[str]]) -> list[Any]:
-        """Its sides as sparse matrices of ones: a row for each sentence, a column for each of its side's words."""
-        import scipy.sparse
-
-        sides = zip((self.first, self.second), (self.first_ends, self.second_ends), words, strict=True)
-        # Sums of ones fit: there are fewer than 2**31 in a block.
-        return [
-            scipy.sparse.csr_matrix((np.ones(len(ids), np.int32), ids, ends), (len(ends) - 1, len(known)))
-            for ids, ends, known in sides
-        ]
 
 
 def read(source: SentenceSource, limits: LexiconLimits) -> Iterator[tuple[list[str], list[str], int]]:
@@ -182,29 +159,27 @@ def _word_lists(
 
 
 class Sentences:
-    """The words of all pairs as numbers, in files.
+    """The words of all pairs as numbers.
 
     Args:
-        folder: where they are written.
         vocabularies: of the first and the second side; the same object twice for paraphrases.
 
     Attributes:
         words: the words of each side.
         frequency: of each side, int64 (words,): the sentences that hold a word.
         pairs: how many pairs there are.
-        products: the pairs of words in all pairs of sentences: the work of counting them.
         corpora: for each corpus ``label``, and its pairs: ``read``, ``low_score``, ``too_long``, ``kept``.
     """
 
-    def __init__(self, folder: Path, vocabularies: Sequence[LexiconWords]) -> None:
-        self._paths = [(folder / f"ids{side}", folder / f"lengths{side}") for side in (0, 1)]
+    def __init__(self, vocabularies: Sequence[LexiconWords]) -> None:
+        # Of each side the ids of each sentence's distinct words, ascending, and how many it has.
+        self._ids: tuple[list[Ids], list[Ids]] = ([], [])
+        self._sizes: tuple[list[Ids], list[Ids]] = ([], [])
         self._tokenizers = [one.tokenizer for one in vocabularies]
         self.words = [one.words for one in vocabularies]
         self.frequency = [np.zeros(len(words), np.int64) for words in self.words]
-        self.pairs = self.products = 0
+        self.pairs = 0
         self.corpora: list[dict[str, Any]] = []
-        for path in (path for pair in self._paths for path in pair):
-            path.touch()
 
     def add(self, source: SentenceSource, limits: LexiconLimits) -> None:
         """Encode a corpus.
@@ -222,34 +197,33 @@ class Sentences:
                 if limits.within_length is not None:
                     for whole in encoded:
                         fits &= np.diff(whole.offsets) <= limits.within_length
-                lengths = []
                 for side, whole in enumerate(encoded):
                     ids, sizes = _distinct(whole, fits)
                     self.frequency[side] += np.bincount(ids, minlength=len(self.words[side]))
-                    for path, values in zip(self._paths[side], (ids, sizes), strict=True):
-                        with path.open("ab") as file:
-                            values.tofile(file)
-                    lengths.append(sizes.astype(np.int64))
-                self.pairs += len(lengths[0])
-                self.products += int(lengths[0] @ lengths[1])
+                    self._ids[side].append(ids)
+                    self._sizes[side].append(sizes)
+                kept = int(fits.sum())
+                self.pairs += kept
                 for key, more in (
-                    ("read", len(fits) + low), ("low_score", low), ("too_long", len(fits) - len(lengths[0])),
-                    ("kept", len(lengths[0])),
+                    ("read", len(fits) + low), ("low_score", low), ("too_long", len(fits) - kept),
+                    ("kept", kept),
                 ):  # fmt: skip
                     counts[key] += more
                 bar.add(len(fits) + low)
         self.corpora.append({"label": source.label, **counts})
 
-    def blocks(self, pairs: int = BLOCK_PAIRS) -> Iterator[SentenceBlock]:
-        """Yield the pairs in blocks of a given size."""
-        files = [[path.open("rb") for path in paths] for paths in self._paths]
-        try:
-            for _ in range(0, self.pairs, pairs):
-                (first, first_ends), (second, second_ends) = (_next(ids, lengths, pairs) for ids, lengths in files)
-                yield SentenceBlock(first, first_ends, second, second_ends)
-        finally:
-            for file in (file for pair in files for file in pair):
-                file.close()
+    def matrices(self) -> list[Any]:
+        """The sides as sparse matrices of ones, int32 (sentences, words of the side)."""
+        import scipy.sparse
+
+        found = []
+        for ids, sizes, words in zip(self._ids, self._sizes, self.words, strict=True):
+            columns = np.concatenate(ids)
+            ends = np.append(0, np.cumsum(np.concatenate(sizes), dtype=np.int64))
+            found.append(
+                scipy.sparse.csr_matrix((np.ones(len(columns), np.int32), columns, ends), (self.pairs, len(words)))
+            )
+        return found
 
     @functools.cached_property
     def numbers(self) -> list[dict[str, int]]:
@@ -265,14 +239,6 @@ class Sentences:
     def encoded(self) -> None:
         """Drop the tokenizers: all corpora have been added."""
         self._tokenizers = []
-
-
-def _next(ids: IO[bytes], lengths: IO[bytes], pairs: int) -> tuple[Ids, Counts]:
-    """The next sentences of a side: their ids, and the bounds of each sentence."""
-    sizes = np.fromfile(lengths, np.int32, pairs)
-    ends = np.zeros(len(sizes) + 1, np.int64)
-    np.cumsum(sizes, out=ends[1:])
-    return np.fromfile(ids, np.int32, int(ends[-1])), ends
 
 
 def _distinct(whole: Encoded, fits: npt.NDArray[np.bool_]) -> tuple[Ids, Ids]:

@@ -22,9 +22,9 @@ from tests.pairs.conftest import ODD
 from tests.pairs.lexicon.reference import plain_lexicon
 
 DEFAULTS: dict[str, Any] = {key: SECTION[key].default for key in SECTION.keys}
-#: In memory; and by a table of the smallest size, which is too small for all pairs of a few dozen words.
-PRODUCTS: dict[str, int] = {}
-SHARDS = {"most_products": -1, "counters": 4, "slots": 1, "most_kept": 3, "block_pairs": 2, "most_in_memory": 2}
+#: At once, and a few words at a time.
+WHOLE: dict[str, int] = {}
+PARTS = {"most_products": 9, "most_in_memory": 2}
 
 word = st.sampled_from(["a", "b", "c", "d", "e", "E", "don't", "3", "!", ",", "été", "ßs"])
 side = st.lists(word, min_size=1, max_size=7).map(" ".join)
@@ -57,11 +57,11 @@ def made(
 @hypothesis.settings(max_examples=15)
 @hypothesis.given(rows, st.booleans(), st.integers(1, 3), st.integers(0, 2), st.sampled_from([None, 4]), st.integers())
 def test_it_is_that_of_plain_dictionaries(given, paraphrases, min_count, stop_top, within_length, seed):
-    """In memory or by ranges, of one file or three, in any order of pairs: the same bytes, and the same counts."""
+    """At once or in parts, of one file or three, in any order of pairs: the same bytes, and the same counts."""
     settings = {"min_count": min_count, "stop_top": stop_top, "within_length": within_length}
     expected, plain = plain_lexicon(given, paraphrases=paraphrases, settings=DEFAULTS | settings)
     asked = list(itertools.product(["a", "e", "3", "nowhere"], ["a", "b", "été"]))
-    for sizes, files, shuffled in ((PRODUCTS, 1, False), (SHARDS, 3, True)):
+    for sizes, files, shuffled in ((WHOLE, 1, False), (PARTS, 3, True)):
         order = random.Random(seed).sample(given, len(given)) if shuffled else given
         with tempfile.TemporaryDirectory() as folder:
             wanted = {"paraphrases": paraphrases, "files": min(files, len(given)), **settings}
@@ -127,12 +127,12 @@ def test_a_rare_word_that_is_asked_for_is_counted_but_not_listed(tmp_path):
     assert found.cross(0.1)[0] == pytest.approx(np.log((1 + 0.1) / (1 / 22 + 0.1)))
 
 
-def test_many_entries_are_sorted_in_parts(tmp_path, monkeypatch):
+def test_many_entries_are_written_in_parts(tmp_path, monkeypatch):
     rng = random.Random(1)
     rows = [tuple(" ".join(rng.choices("abcdefghijklm", k=5)) for _ in range(2)) for _ in range(60)]
     whole, *_ = made(tmp_path, rows, min_count=2)
     for most in (1, 7, len(whole) - 1):
-        monkeypatch.setattr(build, "MOST_SORTED", most)
+        monkeypatch.setattr(build, "MOST_WRITTEN", most)
         assert made(tmp_path, rows, min_count=2)[0] == whole
     assert len(whole) > 50
 
