@@ -5,7 +5,6 @@ from __future__ import annotations
 import argparse
 import contextlib
 import dataclasses
-import functools
 import json
 import logging
 from pathlib import Path
@@ -72,12 +71,12 @@ def _inspected(config: Config, name: str) -> InspectReport:
         for language, how in model["segment"].items()
         if language in model.languages
     }
-    tests, notes = _TestSets(config, model), dict[str, None]()
+    (tests, absent), notes = _tests(config, model), dict[str, None]()
     corpora = []
     for part in model.files:
         filters, changes = runnable(part.filters, part.languages, lid.is_file())
         notes |= dict.fromkeys(changes)
-        wanted = [pair for kind in filters["decontaminate"]["sets"] for pair in tests.pairs(kind)]
+        wanted = [pair for kind in filters["decontaminate"]["sets"] for pair in tests.get(kind, [])]
         rows = open_corpus(
             part.kind, part.path or f"{FOLDER}/{part.download}", part.opus, part.names,
             max_bad_rows=filters["max_bad_rows"],
@@ -95,8 +94,8 @@ def _inspected(config: Config, name: str) -> InspectReport:
                 seed=model.seed,
             )
         )
-    if tests.absent:
-        notes[f"sentences of {', '.join(sorted(tests.absent))} were not looked for: not downloaded yet"] = None
+    if absent:
+        notes[f"sentences of {', '.join(sorted(absent))} were not looked for: not downloaded yet"] = None
     found = findings(corpora, name, model["mix"]["warn_pairs"])
     return {"format": 1, "model": name, "corpora": corpora, "findings": found, "notes": list(notes)}
 
@@ -126,40 +125,26 @@ def _download(config: Config, model: ModelEntry) -> None:
                 raise
 
 
-class _TestSets:
-    """The sentences that a model is scored on, as far as they are here.
+def _tests(config: Config, model: ModelEntry) -> tuple[dict[str, list[tuple[str, str, str]]], set[str]]:
+    """The sentences of the sets that the corpora are searched for, by kind as the filter ``decontaminate`` names them.
 
-    Attributes:
-        absent: kinds of sets, as the filter ``decontaminate`` names them, whose files are not downloaded.
+    Returns:
+        The name of the set and both sentences of each pair; and the kinds whose files are not downloaded.
     """
+    from psp.config.downloads import FOLDER
+    from psp.evaluation.scored import scored
 
-    def __init__(self, config: Config, model: ModelEntry) -> None:
-        from psp.config.downloads import FOLDER
-
-        sources, chosen = config.test_sources(model, FOLDER), model["development"]
-        archive = config.sts_development(model)
-        self._languages = model.languages
-        self._sets: dict[str, dict[str, Any]] = {
-            "sts": {"sts": sources.sts},
-            "tatoeba": {"tatoeba": sources.tatoeba},
-            "files": {"files": sources.files},
-            "development": {
-                "development": chosen["sts"],
-                "archive": archive and f"{FOLDER}/{archive}",
-                "judged": chosen["sets"],
-            },
-            "tasks": {"tasks": model["evaluate"]["tasks"]},
-        }
-        absent = {name.partition("/")[0] for name in config.downloads(model) if not Path(FOLDER, name).exists()}
-        self._absent = absent | ({"development"} if archive and "sts" in absent else set())
-        self.absent: set[str] = set()
-
-    @functools.cache  # noqa: B019  (lives as long as the command)
-    def pairs(self, kind: str) -> list[tuple[str, str, str]]:
-        """The name of the set and the two sentences of each pair; none if they are absent."""
-        from psp.evaluation.scored import scored
-
-        if kind in self._absent:
-            self.absent.add(kind)
-            return []
-        return list(scored({"languages": self._languages, **self._sets[kind]}))
+    sources, chosen, archive = config.test_sources(model, FOLDER), model["development"], config.sts_development(model)
+    development = {"development": chosen["sts"], "archive": archive and f"{FOLDER}/{archive}", "judged": chosen["sets"]}
+    sets: dict[str, dict[str, Any]] = {
+        "sts": {"sts": sources.sts},
+        "tatoeba": {"tatoeba": sources.tatoeba},
+        "files": {"files": sources.files},
+        "development": development,
+        "tasks": {"tasks": model["evaluate"]["tasks"]},
+    }
+    absent = {name.partition("/")[0] for name in config.downloads(model) if not Path(FOLDER, name).exists()}
+    absent |= {"development"} if archive and "sts" in absent else set()
+    wanted = {kind for part in model.files for kind in part.filters["decontaminate"]["sets"]}
+    found = {kind: list(scored({"languages": model.languages, **sets[kind]})) for kind in wanted - absent}
+    return found, wanted & absent

@@ -35,7 +35,7 @@ MOST_KEYS = 1 << 17
 LEAST = 50
 #: What makes one: a smaller share of a side's texts in its language, and a larger one that was decoded wrongly.
 OWN, MISREAD = 0.5, 0.01
-#: And, by 5,000 pairs of each of 100 archives, English with eight languages: a smaller correlation of the two lengths
+#: And, by 5,000 pairs of each of 93 archives, English with eight languages: a smaller correlation of the two lengths
 #: (0.78 or more; with a side shifted by a line from its middle on, mostly 0.4 to 0.7); or 5% of the pairs whose ratio
 #: of lengths is beyond so many times the median (2; where passages stand beside parts of them, 4).
 AGREEMENT, SPREAD = 0.7, 3
