@@ -66,7 +66,7 @@ def _facts(model: Any) -> dict[str, Any]:
         "psp_version": config.get("psp_version"),
         "tokenizer": model.tokenizer.name_on_disk(),
         "encoder": "mean" if model.contextual is None else model.contextual.kind,
-        "sentencepiece_sha256": config.get("sentencepiece_sha256"),  # of a model of sentencepiece
+        "tokenizer_sha256": model.tokenizer.sha256(),
         "accelerator": _accelerator(model),
     }
 
@@ -85,7 +85,7 @@ def _accelerator(model: Any) -> dict[str, str | None]:
 def _said(facts: dict[str, Any]) -> dict[str, str]:
     from psp.text.tokenizer import on_disk
 
-    left_out, sha256 = facts["left_out"], facts["sentencepiece_sha256"]
+    left_out = facts["left_out"]
     numba, unsupported_reason = facts["accelerator"]["numba"], facts["accelerator"]["obstacle"]
     segmenters = (
         f"{setting['name']} ({language}{', all words' if setting.get('cut_all') else ''})"
@@ -100,7 +100,7 @@ def _said(facts: dict[str, Any]) -> dict[str, str]:
         "segmenter": ", ".join(segmenters) or "none",
         "recipe": facts["recipe"] or "none",
         "written by": f"psp {facts['psp_version']}",
-        **({"sentencepiece": f"sha256 {sha256}"} if sha256 else {"tokenizer": facts["tokenizer"]}),
+        "tokenizer": f"{facts['tokenizer']}, sha256 {facts['tokenizer_sha256']}",
         "accelerator": f"numba {numba}" if numba else "none",
         "words": f"encoded by {facts['tokenizer']}: {unsupported_reason}"
         if unsupported_reason

@@ -36,9 +36,9 @@ from psp.models.files import CONFIG, WEIGHTS, tokenizer_files
 from psp.models.folder import (
     ADD,
     CONCAT,
+    FORMAT,
     KIND,
     MEAN,
-    OTHERS,
     OURS,
     PARTS,
     check_config,
@@ -287,7 +287,7 @@ class CombinedModel(TextModel):
             contents |= {f"{number}.{name}": content for name, content in files.items()}
         unscaled = {"scaled": False} if self.joined_by == CONCAT and not self.scaled else {}
         full = {
-            "format": OTHERS,
+            "format": FORMAT,
             "kind": KIND,
             "tokenizer": {"kind": PARTS, "files": sums(contents)},
             "encoder": {"kind": self.joined_by, **unscaled, "parts": entries},

@@ -77,11 +77,8 @@ def tokenizer_files(config: Any, path: Path | str | None = None) -> dict[str, st
     """
     if not isinstance(config, Mapping):
         raise DataError("not the config of a psp model", path)
-    if config.get("format") == 1:
-        digests: Any = {SENTENCEPIECE: config.get("sentencepiece_sha256")}
-    else:
-        tokenizer = config.get("tokenizer")
-        digests = tokenizer.get("files") if isinstance(tokenizer, Mapping) else None
+    tokenizer = config.get("tokenizer")
+    digests: Any = tokenizer.get("files") if isinstance(tokenizer, Mapping) else None
     if not isinstance(digests, Mapping):
         raise DataError("does not name its tokenizer's files; copy the model's folder again", path)
     for name, digest in digests.items():

@@ -3,17 +3,14 @@
 - ``model.safetensors``: ``embedding.weight``, float32, float16 or int8 (vocab_size, dim); row i belongs to piece i.
   With int8 also ``embedding.scale``, float32 (vocab_size, 1) or (1, dim), by which rows or dimensions are multiplied
 - the tokenizer's files: ``sentencepiece.model``, if it is of that kind
-- ``config.json``: format (1), kind ("psp"), dim, vocab_size, languages, lower_case, segment ({} or, by language,
-  {"name": "jieba", "cut_all": bool}), unknown_id, sentencepiece_sha256, recipe, psp_version; dtype unless it is
-  float32; if there are any, left_out, ids that are left out like unknown ones (imported models: pieces without an
-  embedding), and prompts, texts by name for ``Model.encode``;
-  weights_sha256, of model.safetensors (:func:`check_weights`)
-- with another tokenizer, or an encoder other than the mean: format 2, so that a psp that only knows means of
-  sentencepiece's pieces refuses it. In config.json, tokenizer ({"kind", "files": {name: SHA-256}}) and encoder
-  ({"kind"}), with whatever else the two keep there, then replace sentencepiece_sha256; and model.safetensors may hold
-  further tensors of that encoder. dim is the number of dimensions of the embeddings; an LSTM's vectors have others
-  (:func:`psp.models.lstm.vector_dim`)
-- of several models joined: format 2, and another layout (:mod:`psp.models.combined`); likewise for a transformer
+- ``config.json``: format (1), kind ("psp"), tokenizer ({"kind", "files": {name: SHA-256}}) and encoder ({"kind"}), with
+  whatever else the two keep there, dim, vocab_size, languages, lower_case, segment ({} or, by language,
+  {"name": "jieba", "cut_all": bool}), unknown_id, recipe, psp_version; dtype unless it is float32; if there are any,
+  left_out, ids that are left out like unknown ones (imported models: pieces without an embedding), and prompts, texts
+  by name for ``Model.encode``; weights_sha256, of model.safetensors (:func:`check_weights`)
+- with an encoder other than the mean, model.safetensors may hold further tensors of that encoder. dim is the number of
+  dimensions of the embeddings; an LSTM's vectors have others (:func:`psp.models.lstm.vector_dim`)
+- several models joined have another layout (:mod:`psp.models.combined`); likewise a transformer
   (:mod:`psp.models.transformer`)
 """
 
@@ -34,19 +31,17 @@ from psp.models import lstm
 from psp.models.files import CONFIG, TRANSFORMER, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, NOT_FINITE, EmbeddingMatrix, read_table, write_table
 from psp.text import tokenizer as tokenizers
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer import Folder, Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 KIND, MEAN = "psp", "mean"
 #: The kinds of encoder of a combination of models, and its kind of tokenizer.
 CONCAT, ADD, PARTS = "concat", "add", "parts"
-#: The format of a mean of sentencepiece's pieces, and of everything else.
-FORMAT, OTHERS = 1, 2
+FORMAT = 1
 TENSOR, SCALE = "embedding.weight", "embedding.scale"
 #: Keys of config.json that save_model fills in.
 OURS = {
-    "format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "sentencepiece_sha256", "psp_version", "tokenizer",
+    "format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "psp_version", "tokenizer",
     "encoder", "weights_sha256",
 }  # fmt: skip
 _TYPES: dict[str, type] = {
@@ -121,22 +116,20 @@ def described(
     Raises:
         ValueError: the config contradicts a key that is filled in here.
     """
-    key = tokenizer.first_format_key if encoder["kind"] == MEAN else None
-    full: dict[str, Any] = {"format": OTHERS if key is None else FORMAT, "kind": KIND}
-    if key is None:
-        full["tokenizer"] = {"kind": tokenizer.name_on_disk(), "files": sums, **tokenizer.keys()}
-        full["encoder"] = dict(encoder)
-    full |= {
+    full: dict[str, Any] = {
+        "format": FORMAT,
+        "kind": KIND,
+        "tokenizer": {"kind": tokenizer.name_on_disk(), "files": sums, **tokenizer.keys()},
+        "encoder": dict(encoder),
         "dim": table.dim,
         "vocab_size": len(table),
         "languages": [],
         "lower_case": False,
         "segment": {},
         "unknown_id": tokenizer.unknown_id,
+        "recipe": None,
+        "psp_version": __version__,
     }
-    if key is not None:
-        full[key] = sums[tokenizer.file]
-    full |= {"recipe": None, "psp_version": __version__}
     if table.dtype != "float32":
         full["dtype"] = table.dtype
     if clash := sorted(key for key in config if key in full and key in OURS and config[key] != full[key]):
@@ -253,7 +246,7 @@ def read_parts(
     Raises:
         DataError, PspError: as :func:`read_folder`.
     """
-    kind = tokenizers.on_disk(_kind(config, "tokenizer"), folder / CONFIG)
+    kind = tokenizers.on_disk(str(config["tokenizer"]["kind"]), folder / CONFIG)
     for name, digest in tokenizer_files(config, folder / CONFIG).items():
         if _sha256(files / name) != digest:
             raise DataError("not the file that config.json records; copy the whole folder", files / name)
@@ -295,14 +288,7 @@ def read_config(folder: Path) -> dict[str, Any]:
 
 def encoder_kind(config: Mapping[str, Any]) -> str:
     """The kind of a model's encoder, from its config.json, which is checked already."""
-    return _kind(config, "encoder")
-
-
-def _kind(config: Mapping[str, Any], part: str) -> str:
-    """The kind of a model's ``encoder`` or ``tokenizer``."""
-    if config["format"] == FORMAT:
-        return {"encoder": MEAN, "tokenizer": SentencepieceTokenizer.name_on_disk()}[part]
-    return str(config[part]["kind"])
+    return str(config["encoder"]["kind"])
 
 
 def check_config(config: Any, path: Path) -> None:
@@ -313,18 +299,16 @@ def check_config(config: Any, path: Path) -> None:
     """
     if not isinstance(config, dict) or config.get("kind") != KIND:
         raise DataError('not the config of a psp model ("kind": "psp" is missing)', path)
-    if config.get("format") not in (FORMAT, OTHERS):
+    if config.get("format") != FORMAT:
         raise DataError(
-            f"format {config.get('format')}, but this psp reads {FORMAT} and {OTHERS}; install the psp that wrote it",
-            path,
+            f"format {config.get('format')}, but this psp reads {FORMAT}; install the psp that wrote it", path
         )
     if config.get("dtype", "float32") not in DTYPES:
         raise DataError(f"dtype is {config['dtype']!r}; there are {', '.join(DTYPES)}", path)
-    for key in ("tokenizer", "encoder") if config["format"] == OTHERS else ():
+    for key in ("tokenizer", "encoder"):
         if not isinstance(config.get(key), dict) or not isinstance(config[key].get("kind"), str):
             raise DataError(f"{key} is {config.get(key)!r} or missing, or has no kind; copy the folder again", path)
-    types = _TYPES | ({"sentencepiece_sha256": str} if config["format"] == FORMAT else {})
-    for key, kind in (_COMBINED_TYPES if encoder_kind(config) in (CONCAT, ADD) else types).items():
+    for key, kind in (_COMBINED_TYPES if encoder_kind(config) in (CONCAT, ADD) else _TYPES).items():
         if not isinstance(config.get(key), kind):
             raise DataError(f"{key} is {config.get(key)!r} or missing; copy the model's folder again", path)
     if not all(isinstance(code, str) for code in config["languages"]):

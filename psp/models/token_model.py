@@ -170,11 +170,10 @@ class TokenModel(TextModel):
 
     def _described(self) -> hashlib._Hash:
         """A SHA-256 of all that determines its vectors but the embedding matrix."""
-        reads = {key: self.config.get(key) for key in ("sentencepiece_sha256", "lower_case", "segment", "left_out")}
+        reads = {key: self.config.get(key) for key in ("lower_case", "segment", "left_out")}
         if "normalisation" in self.config:
             reads["normalisation"] = self.config["normalisation"]
-        if self.tokenizer.first_format_key is None:  # of the others, their file's checksum is above
-            reads["tokenizer"] = [self.tokenizer.name_on_disk(), self.tokenizer.sha256()]
+        reads["tokenizer"] = [self.tokenizer.name_on_disk(), self.tokenizer.sha256()]
         if self.contextual is not None:
             reads["sequence"] = [self.contextual.keys(), self.contextual.sha256()]
         return hashlib.sha256(json.dumps([self.vocab_size, self.dim, reads], sort_keys=True).encode())

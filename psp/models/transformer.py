@@ -35,7 +35,7 @@ from psp.core.files import sha256, write_json
 from psp.core.version import __version__
 from psp.models.accelerate import Accelerator
 from psp.models.files import CONFIG, SETTINGS, TRANSFORMER, transformer_files
-from psp.models.folder import KIND, OTHERS, OURS, encoder_kind, read_config
+from psp.models.folder import FORMAT, KIND, OURS, encoder_kind, read_config
 from psp.models.interface import checked_prompts
 from psp.models.table import EmbeddingMatrix
 from psp.models.token_model import TokenModel
@@ -329,7 +329,7 @@ def save_transformer(
         raise DataError(f"cannot be written: {error.strerror or error}; choose another place", folder) from error
     own = {key: value for key, value in config.items() if key not in OURS and key not in ("lower_case", "segment")}
     full = {
-        "format": OTHERS,
+        "format": FORMAT,
         "kind": KIND,
         "tokenizer": {"kind": TRANSFORMER, "files": {}},
         "encoder": {**encoder, "kind": TRANSFORMER, "files": files},

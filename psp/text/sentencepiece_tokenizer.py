@@ -57,7 +57,6 @@ class SentencepieceTokenizer(Tokenizer):
     read_in_order = True
     marks_spaces = normalises = True
     library = "sentencepiece"
-    first_format_key = "sentencepiece_sha256"
     finds_surrogates = True
     path: Path
 

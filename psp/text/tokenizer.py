@@ -110,9 +110,6 @@ class Tokenizer(abc.ABC):
     marks_spaces: ClassVar[bool] = False
     #: The library that encodes text, for people.
     library: ClassVar[str] = "psp"
-    #: The key of its file's SHA-256 in stores and models' folders of the first format, which know no other kind; None:
-    #: it has the later ones, which name the kind.
-    first_format_key: ClassVar[str | None] = None
     #: Why an export format cannot hold this kind, by format; the graph and psp's own format hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
 

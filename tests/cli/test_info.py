@@ -42,7 +42,7 @@ def test_what_a_model_is(small_model, capsys):
         "psp_version": model.config["psp_version"],
         "tokenizer": "sentencepiece",
         "encoder": "mean",
-        "sentencepiece_sha256": digest,
+        "tokenizer_sha256": digest,
         "accelerator": {"numba": metadata.version("numba"), "obstacle": None},
     }
     printed = dict(line[2:].split(maxsplit=1) for line in info(capsys, small_model).splitlines()[1:])
@@ -50,7 +50,7 @@ def test_what_a_model_is(small_model, capsys):
     assert printed["table"] == f"float32, {model.nbytes:,} bytes"
     assert printed["lower-casing"] == "no" and printed["segmenter"] == "none"
     assert printed["accelerator"].startswith("numba ") and printed["words"] == "encoded once, then looked up"
-    assert printed["sentencepiece"] == f"sha256 {digest}"
+    assert printed["tokenizer"] == f"sentencepiece, sha256 {digest}"
 
 
 def test_a_small_table_pieces_left_out_and_a_segmenter(small_model, tmp_path, capsys, monkeypatch):

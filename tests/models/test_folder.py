@@ -31,7 +31,11 @@ def test_what_is_saved_is_what_is_loaded(folder, table, sentencepiece_model):
         "dim": DIM,
         "vocab_size": len(table),
         "unknown_id": loaded.unknown_id,
-        "sentencepiece_sha256": hashlib.sha256(sentencepiece_model.read_bytes()).hexdigest(),
+        "tokenizer": {
+            "kind": "sentencepiece",
+            "files": {"sentencepiece.model": hashlib.sha256(sentencepiece_model.read_bytes()).hexdigest()},
+        },
+        "encoder": {"kind": "mean"},
         "weights_sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
         "psp_version": psp.core.version.__version__,
     }
@@ -93,14 +97,17 @@ def test_a_missing_folder(tmp_path):
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"format": 3}, r"config\.json: format 3, but this psp reads 1 and 2"),
+        ({"format": 3}, r"config\.json: format 3, but this psp reads 1;"),
         ({"kind": "bert"}, r"config\.json: not the config of a psp model"),
         ({"dim": "12"}, r"config\.json: dim is '12'"),
         ({"lower_case": None}, r"config\.json: lower_case is None"),
         ({"languages": [1]}, r"config\.json: languages is \[1\], not a list of codes"),
         ({"dim": 13}, r"model\.safetensors: .*13\) in config\.json"),
         ({"vocab_size": 10}, r"model\.safetensors: .*\(10, 12\) in config\.json"),
-        ({"sentencepiece_sha256": "0" * 64}, r"sentencepiece\.model: not the file that config\.json records"),
+        (
+            {"tokenizer": {"kind": "sentencepiece", "files": {"sentencepiece.model": "0" * 64}}},
+            r"sentencepiece\.model: not the file that config\.json records",
+        ),
     ],
 )
 def test_a_config_that_says_something_else_is_refused(folder, change, message):

@@ -108,7 +108,7 @@ def test_a_model_is_the_same_after_saving(model: Model, tmp_path: Path) -> None:
     for path in (tmp_path / "a").iterdir():
         assert path.read_bytes() == (tmp_path / "b" / path.name).read_bytes(), path.name
     config = json.loads((tmp_path / "a/config.json").read_text())
-    assert config["format"] == 2 and config["encoder"]["kind"] == model.contextual.kind
+    assert config["format"] == 1 and config["encoder"]["kind"] == model.contextual.kind
     assert vector_dim(config) == loaded.dim == model.embed_raw_text(TEXTS).shape[1]
     assert loaded.nbytes == loaded.table.nbytes + model.contextual.nbytes
     assert model.contextual.kind.upper() in repr(loaded)

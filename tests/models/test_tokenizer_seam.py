@@ -139,9 +139,8 @@ def test_its_store_says_whose_it_is(made: Made, tmp_path: Path) -> None:
 
 def test_the_folder_names_the_kinds_and_has_its_files(made: Made) -> None:
     config = json.loads((made.model / "config.json").read_text())
-    assert (config["format"], config["kind"], config["encoder"]) == (2, "psp", {"kind": "mean"})
+    assert (config["format"], config["kind"], config["encoder"]) == (1, "psp", {"kind": "mean"})
     assert config["tokenizer"].keys() == {"kind", "files"} and config["tokenizer"]["kind"] == "words"
-    assert "sentencepiece_sha256" not in config
     assert file_names(config) == ["config.json", "model.safetensors", "words.txt"]
     assert model_files(made.model) == [f"{made.model}/{name}" for name in file_names(config)]
     assert {path.name for path in made.model.iterdir()} == set(file_names(config))
@@ -214,8 +213,6 @@ def test_what_is_for_sentencepiece_alone_says_so(made: Made, tmp_path: Path) -> 
 
 
 def test_readers_that_do_not_know_it_refuse_it(made: Made, monkeypatch: pytest.MonkeyPatch) -> None:
-    # The check of psp before format 2.
-    assert json.loads((made.model / "config.json").read_text())["format"] != 1
     monkeypatch.delitem(psp.text.tokenizer._kinds, "words")
     with pytest.raises(
         DataError,
@@ -236,7 +233,7 @@ def test_a_name_stands_for_one_class() -> None:
 @pytest.mark.parametrize("name", ["../words.txt", "/words.txt", "config.json", ".words", ""])
 def test_a_file_is_never_looked_for_outside_of_the_folder(name: str) -> None:
     with pytest.raises(DataError, match="is not a name of a tokenizer's file"):
-        tokenizer_files({"format": 2, "tokenizer": {"kind": "words", "files": {name: "0" * 64}}})
+        tokenizer_files({"format": 1, "tokenizer": {"kind": "words", "files": {name: "0" * 64}}})
 
 
 def test_a_changed_file_is_refused(made: Made, tmp_path: Path) -> None:
@@ -261,7 +258,7 @@ def test_an_encoder_of_another_kind_brings_its_tensors(
         folder = tmp_path / tokenizer.kind
         table = np.ones((len(tokenizer), 4), np.float32) if table is None else table
         saved = save_model(folder, table, tokenizer, config, encoder={"kind": "weighted"}, tensors={"weights": weights})
-        assert saved["format"] == 2 and saved["tokenizer"]["files"].keys() == tokenizer.contents().keys()
+        assert saved["format"] == 1 and saved["tokenizer"]["files"].keys() == tokenizer.contents().keys()
         with pytest.raises(DataError, match=r"unknown kind of encoder, 'weighted' \(known: .*mean.*\); import"):
             load_model(folder)
 
@@ -289,12 +286,12 @@ def test_a_tensor_that_a_mean_has_not_is_refused(made: Made, tmp_path: Path) -> 
 # ------------------------------------------------------------------------------------------------------- sentencepiece
 
 
-def test_a_mean_of_sentencepiece_stays_as_older_readers_know_it(tmp_path: Path) -> None:
+def test_a_mean_of_sentencepiece_is_saved_the_same_by_its_path_and_by_its_tokenizer(tmp_path: Path) -> None:
     tokenizer = SentencepieceTokenizer(train_sentencepiece(tmp_path / "sp.model"))
     table = np.ones((len(tokenizer), 4), np.float32)
     by_path = save_model(tmp_path / "a", table, tokenizer.path, {"lower_case": True})
     by_tokenizer = save_model(tmp_path / "b", table, tokenizer.with_preprocessing({"lower_case": True}), {})
-    assert by_path == by_tokenizer and by_path["format"] == 1 and not by_path.keys() & {"tokenizer", "encoder"}
+    assert by_path == by_tokenizer and by_path["format"] == 1 and by_path["tokenizer"]["kind"] == "sentencepiece"
     for name in (names := (WEIGHTS, SENTENCEPIECE, CONFIG)):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
     assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(names)

@@ -136,7 +136,7 @@ def test_another_file_than_its_checksum_says(web: Web, model: Path) -> None:
 def test_what_is_no_model(web: Web, model: Path) -> None:
     files = members(model)
     bomb = files | {"model.safetensors": bytes(20 << 20)}
-    named = json.loads(files["config.json"]) | {"format": 2, "tokenizer": {"kind": "word", "files": {"../x": "0" * 64}}}
+    named = json.loads(files["config.json"]) | {"format": 1, "tokenizer": {"kind": "word", "files": {"../x": "0" * 64}}}
     cases = {
         "has no config.json": {"a.txt": b"a"},
         "has no model.safetensors, but its config.json lists it": {"config.json": files["config.json"]},
