@@ -208,10 +208,11 @@ class Partial:
         self.joined = False
 
     def origin(self, address: str) -> dict[str, Any]:
-        """Return the note if the bytes can be continued from ``address``, else an empty dict."""
+        """Return the note's validator and size if the bytes can be continued from ``address``, else an empty dict."""
         try:
             note = read_json(self.note)
-            return dict(note) if note["address"] == address and note["validator"] and self.size() else {}
+            found = {key: note[key] for key in ("validator", "bytes")}
+            return found if note["address"] == address and self.size() else {}
         except (DataError, KeyError, TypeError):  # no valid note: the bytes are useless
             return {}
 
@@ -223,7 +224,10 @@ class Partial:
 
     def still_there(self) -> bool:
         """Tell whether the open file still has its name: its last owner may have renamed or removed it."""
-        return self.path.exists() and os.path.samestat(os.fstat(self.file.fileno()), self.path.stat())
+        try:
+            return os.path.samestat(os.fstat(self.file.fileno()), self.path.stat())
+        except FileNotFoundError:
+            return False
 
 
 @contextlib.contextmanager

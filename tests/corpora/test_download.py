@@ -472,7 +472,7 @@ def test_a_partial_file_longer_than_the_file_starts_over(site: Site, place: Plac
     assert place.fetch(address)["sha256"] == SHA
 
 
-@pytest.mark.parametrize("note", ["", "{", "[]", "null", '{"address": 3}', '{"address": "ADDRESS"}'])
+@pytest.mark.parametrize("note", ["", "{", "[]", "null", '{"address": 3}', '{"address": "ADDRESS", "validator": "x"}'])
 def test_a_partial_file_with_a_broken_note_starts_over(site: Site, place: Place, note: str) -> None:
     address = site.put("/a", BODY)
     leave_partial(place, address, b"old", '"tag"', 3)
