@@ -264,7 +264,7 @@ def _table_of_parts(parts: list[dict[str, Any]], names: Sequence[str]) -> str:
 
 
 def _kind(config: Mapping[str, Any]) -> str:
-    kind: str = config["tokenizer"]["kind"]
+    kind: str = config.get("tokenizer", {}).get("kind", SENTENCEPIECE)
     return kind
 
 
