@@ -32,7 +32,7 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
     for result in results:
         for part, scored in result["parts"].items():
             for figure, score in scored["figures"].items():
-                higher = score.get("higher_is_better", figure != "error")  # not in older files
+                higher = score["higher_is_better"]
                 lost = difference(difference_of(compared, result, part, figure), is_error=not higher)
                 rows.append(
                     [

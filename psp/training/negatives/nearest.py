@@ -66,7 +66,6 @@ def nearest(
     columns: Tensor,
     places: Places,
     *,
-    first: int = 0,
     both: bool = True,
     reduced: bool | None = None,
     chunk_rows: int = CHUNK_ROWS,
@@ -76,20 +75,18 @@ def nearest(
     Args:
         rows: unit vectors, float32, shape (m, dim).
         columns: unit vectors, float32, shape (n, dim).
-        places: the excluded places, given row numbers; row i of ``rows`` has number ``first + i``.
-        first: the number of the first row, if the rows are a share of all.
+        places: the excluded places, given row numbers.
         both: also find the nearest row of each column (among the given rows).
         reduced: find candidates in bfloat16; None = if the hardware supports it.
         chunk_rows: rows of the product held at a time.
 
     Returns:
-        The nearest of the rows (indices are column numbers) and of the columns (indices are row numbers, which begin
-        with ``first``).
+        The nearest of the rows (indices are column numbers) and of the columns (indices are row numbers).
     """
     if reduced is None:
         reduced = reduced_precision(rows.device)
     search = _Search if rows.device.type == "cpu" else _TorchSearch
-    return search(rows, columns, places, first, both, reduced, chunk_rows).run()
+    return search(rows, columns, places, both, reduced, chunk_rows).run()
 
 
 class _TorchSearch:
@@ -100,9 +97,9 @@ class _TorchSearch:
     """
 
     def __init__(
-        self, rows: Tensor, columns: Tensor, places: Places, first: int, both: bool, reduced: bool, chunk_rows: int
+        self, rows: Tensor, columns: Tensor, places: Places, both: bool, reduced: bool, chunk_rows: int
     ) -> None:
-        self.rows, self.columns, self.places, self.first, self.both = rows, columns, places, first, both
+        self.rows, self.columns, self.places, self.both = rows, columns, places, both
         self.reduced, self.chunk_rows = reduced, chunk_rows
 
     def run(self) -> tuple[Nearest, Nearest]:
@@ -117,11 +114,11 @@ class _TorchSearch:
             these = slice(start, min(start + self.chunk_rows, len(rows)))
             with _sums_in_float32():
                 similarity = rows[these] @ columns.T
-            self.exclude(similarity, np.arange(these.start, these.stop) + self.first)
+            self.exclude(similarity, np.arange(these.start, these.stop))
             of_rows.offer(these, self._best(similarity, self.rows[these], self.columns))
             if self.both:
                 best_of_columns = self._best(similarity.T, self.columns, self.rows[these])
-                of_columns.offer(slice(None), best_of_columns, shift=start + self.first)
+                of_columns.offer(slice(None), best_of_columns, shift=start)
         return of_rows, of_columns
 
     def _best(self, similarity: Tensor, queries: Tensor, candidates: Tensor) -> Nearest:
@@ -186,12 +183,12 @@ class _Search(_TorchSearch):
         for start in range(0, m, self.chunk_rows):
             stop = min(start + self.chunk_rows, m)
             similarity = torch.mm(rows[start:stop], columns.T, out=buffer[: stop - start])
-            self.exclude(similarity, np.arange(start, stop) + self.first)
+            self.exclude(similarity, np.arange(start, stop))
             bits = similarity.view(torch.int16 if self.reduced else torch.int32).numpy()
             self._scan(bits, start)
         return (
-            self._decide(self._of_rows, self.rows, self.columns, 0, self.first),
-            self._decide(self._of_columns, self.columns, self.rows, self.first, 0) if self.both else Nearest.none(n),
+            self._decide(self._of_rows, self.rows, self.columns),
+            self._decide(self._of_columns, self.columns, self.rows) if self.both else Nearest.none(n),
         )
 
     def _scan(self, bits: npt.NDArray[Any], start: int) -> None:
@@ -216,9 +213,7 @@ class _Search(_TorchSearch):
         none = ~((value > 0) & (threshold > 0))
         return np.where(none, self._largest, bits).astype(self._integer)
 
-    def _decide(
-        self, gathered: _Candidates, queries: Tensor, candidates: Tensor, candidate_first: int, query_first: int
-    ) -> Nearest:
+    def _decide(self, gathered: _Candidates, queries: Tensor, candidates: Tensor) -> Nearest:
         best = Nearest.none(len(queries))
         thresholds = self._thresholds(gathered.largest)
         _compare(
@@ -234,18 +229,13 @@ class _Search(_TorchSearch):
         left = np.flatnonzero((gathered.count > CAPACITY) | (thresholds == self._largest))
         for start in range(0, len(left), self.chunk_rows):
             some = left[start : start + self.chunk_rows]
-            best.offer(some, self._all(some, queries, candidates, query_first, candidate_first))
-        best.index[best.index >= 0] += candidate_first
+            best.offer(some, self._all(some, queries, candidates))
         return best
 
-    def _all(
-        self, some: npt.NDArray[np.int64], queries: Tensor, candidates: Tensor, query_first: int, candidate_first: int
-    ) -> Nearest:
+    def _all(self, some: npt.NDArray[np.int64], queries: Tensor, candidates: Tensor) -> Nearest:
         similarity = queries[torch.from_numpy(some)] @ candidates.T
-        row, place = self.places(some + query_first)
-        place = place - candidate_first
-        here = (place >= 0) & (place < len(candidates))  # candidates may be a share of all
-        similarity[torch.from_numpy(row[here]), torch.from_numpy(place[here])] = -torch.inf
+        row, place = self.places(some)
+        similarity[torch.from_numpy(row), torch.from_numpy(place)] = -torch.inf
         return _found(similarity.max(dim=1))
 
 
