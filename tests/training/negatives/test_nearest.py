@@ -176,7 +176,7 @@ def test_torchs_own_path_bounds_the_candidates_that_it_compares(monkeypatch: pyt
     rows = functional.normalize(torch.from_numpy(near.astype(np.float32)), dim=1)
     columns = torch.cat([rows, vectors(rng, "random", 40, 64)])
     monkeypatch.setattr(module, "RANKED", 7)
-    of_rows, of_columns = module._TorchSearch(rows, columns, nothing, 0, True, True, 64).run()
+    of_rows, of_columns = module._TorchSearch(rows, columns, nothing, True, True, 64).run()
     similarity = rows.double().numpy() @ columns.double().numpy().T
     check(of_rows, similarity)
     check(of_columns, similarity.T)
