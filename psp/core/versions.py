@@ -27,7 +27,7 @@ VERSION = {
     "train_transformer": 1,
     "combine": 1,
     "translator_heldout": 1,
-    "translator": 1,
+    "translator": 2,
     "task": 1,
     "evaluate": 1,
     "evaluate_combined": 1,

@@ -165,6 +165,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
     from psp.models.registry import hash_of_files
     from psp.models.transformer import quiet, save_transformer
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
+    from psp.training.saving.library_checkpoints import TrainerCheckpoints
     from psp.training.teaching.targets import DistillationTargets
     from psp.training.torch_state import choose_device, torch_state
     from psp.training.transformer import trainer
@@ -183,7 +184,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
         model = build(folder, settings, device.type)
         targets = None if teacher is None else DistillationTargets(teacher)
         of_teacher = None if teacher is None else sha256(teacher)
-        checkpoints = trainer.TrainerCheckpoints(
+        checkpoints = TrainerCheckpoints(
             train_dir / "checkpoints",
             {
                 "settings": settings.learned(),

@@ -7,14 +7,9 @@ a network or the screen, makes no model card, computes the validation score, and
 from __future__ import annotations
 
 import contextlib
-import csv
 import functools
-import json
 import logging
 import math
-import re
-import shutil
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -36,74 +31,22 @@ from transformers import TrainerCallback
 from transformers.trainer_callback import PrinterCallback
 
 from psp.core.errors import PspError
-from psp.core.files import atomic_text, write_json
+from psp.core.files import atomic_text
 from psp.core.machine import in_bfloat16
 from psp.core.progress import Progress
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.training.saving.checkpoint import StopRequest
+from psp.training.saving.library_checkpoints import KEPT, WHOLE, TrainerCheckpoints, write_metrics
 from psp.training.transformer.dataset import LABEL
 from psp.training.transformer.pieces import in_pieces
 from psp.training.transformer.settings import TransformerSettings
 
 log = logging.getLogger(__name__)
 
-RUN, WHOLE = "run.json", "whole"
-#: Checkpoints that are kept: the previous one is used if the last is incomplete.
-KEPT = 2
 #: In a checkpoint: the matrix that maps vectors to the teacher's dimension; it is not part of the model.
 PROJECTION = "projection.safetensors"
 _COLUMNS = ("step", "epoch", "loss", "learning_rate", "grad_norm", "dev", "pearson", "error")
-
-
-class TrainerCheckpoints:
-    """The folder of the library's checkpoints, of one training run.
-
-    Args:
-        folder: ``checkpoint-<step>/`` of the library, and run.json.
-        identity: what the run depends on; checkpoints of other runs are removed.
-    """
-
-    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self._identity = json.loads(json.dumps(identity))
-
-    def prepare(self) -> dict[str, Any]:
-        """Prepare the folder for this run; return the state that :meth:`keep` kept, empty at the start of a run."""
-        run: dict[str, Any] = {}
-        with contextlib.suppress(OSError, ValueError):  # none, or half of one
-            run = json.loads((self.folder / RUN).read_text())
-        if run.get("identity") != self._identity:
-            if run:
-                was = run.get("identity", {})
-                changed = [key for key in self._identity if was.get(key) != self._identity[key]]
-                log.warning("%s: checkpoints of another training (%s), removed", self.folder, ", ".join(changed))
-            shutil.rmtree(self.folder, ignore_errors=True)
-            run = {}
-            self.keep({})
-        kept: dict[str, Any] = run.get("kept", {})
-        return kept
-
-    def keep(self, what: Mapping[str, Any]) -> None:
-        """Save state of the run besides its checkpoints."""
-        write_json(self.folder / RUN, {"identity": self._identity, "kept": dict(what)})
-
-    def latest(self) -> Path | None:
-        """The last checkpoint that is whole; others, left by a killed process, are removed."""
-        folders: dict[int, Path] = {}
-        for path in self.folder.glob("checkpoint-*"):
-            if not (match := re.fullmatch(r"checkpoint-(\d+)", path.name)):
-                continue
-            if (path / WHOLE).is_file():
-                folders[int(match[1])] = path
-            else:
-                log.warning("%s: an unfinished checkpoint, removed", path)
-                shutil.rmtree(path, ignore_errors=True)
-        return folders[max(folders)] if folders else None
-
-    def clear(self) -> None:
-        """Remove all: training has succeeded."""
-        shutil.rmtree(self.folder, ignore_errors=True)
 
 
 def score(model: SentenceTransformer, settings: TransformerSettings, development: Development) -> dict[str, Any]:
@@ -165,7 +108,7 @@ class _Follower(TrainerCallback):
         return control
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:
-        write_metrics(self.folder / "metrics.csv", state.log_history)
+        write_metrics(self.folder / "metrics.csv", state.log_history, _COLUMNS, "dev")
         if self.progress is not None and "loss" in (logs or {}):
             self.progress.add(0, loss=float(logs["loss"]))
 
@@ -291,11 +234,3 @@ def write_timing(path: Path, steps: int, pairs: int, *, seconds: float, pairs_pe
     """Write one row where other trainings write many; :mod:`psp.evaluation.variants` reads it."""
     with atomic_text(path) as file:
         file.write(f"step,pairs,seconds,pairs_per_second\n{steps},{pairs},{seconds},{pairs_per_second}\n")
-
-
-def write_metrics(path: Path, history: Sequence[Mapping[str, Any]]) -> None:
-    """Write the rows of a trainer's history as CSV: loss and learning rate, and the development scores."""
-    with atomic_text(path) as file:
-        rows = csv.DictWriter(file, _COLUMNS, restval="", extrasaction="ignore", lineterminator="\n")
-        rows.writeheader()
-        rows.writerows(row for row in history if "loss" in row or "dev" in row)

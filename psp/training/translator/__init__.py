@@ -1,4 +1,4 @@
-"""Train a translator: a small transformer trained on bitext on a CPU, and exported for CTranslate2.
+"""Train a translator: a small Marian model trained on bitext by transformers' trainer, and converted for CTranslate2.
 
 Text is read and written in its original case and unsegmented. The output is a folder (``export``) and a report with
 BLEU and chrF on sentences that training has not read (:mod:`psp.pairs.translator_heldout`). The libraries are imported
@@ -7,14 +7,18 @@ when training begins.
 
 from __future__ import annotations
 
+import importlib.util
 import logging
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.core.errors import ConfigError, DataError
-from psp.core.files import sha256, write_json
+from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.files import folder_beside, sha256, write_json
+from psp.core.machine import in_bfloat16
+from psp.inference.translation import Hypothesis, load_translator
+from psp.inference.translation.load import trained_settings
 from psp.pairs.translator_heldout import DEVELOPMENT, read_heldout
 from psp.training.translator.settings import TranslatorSettings
 
@@ -23,6 +27,8 @@ log = logging.getLogger(__name__)
 REPORT = "translator.json"
 #: How the held-out pairs are translated for the report.
 COMPUTED = ("float32", "int8")
+#: What training imports; one that is missing is reported before hours of it.
+PACKAGES = ("torch", "transformers", "accelerate", "ctranslate2", "sacrebleu")
 
 
 def train_translator(
@@ -49,7 +55,7 @@ def train_translator(
         sentencepiece: the sentencepiece model of both sides.
         out: the translator's folder.
         report: translator.json.
-        train_dir: metrics.csv, dev.csv and timing.csv; until the end also checkpoints/ and the pairs as ids.
+        train_dir: metrics.csv; until the end also checkpoints/ and the pairs as ids.
         settings: see :class:`psp.training.translator.settings.TranslatorSettings`.
         languages: source and target.
         corpora: the corpora's names, by the index in the held-out pairs.
@@ -58,7 +64,7 @@ def train_translator(
         identity: what else the result depends on; training does not resume from those of another run.
 
     Returns:
-        The content of translator.json, with ``resumed_at``, ``seconds`` and ``target_tokens_per_second`` added.
+        The content of translator.json, with ``resumed_at`` and ``seconds`` added.
 
     Raises:
         ConfigError: a setting is not allowed, or requests a missing GPU.
@@ -69,106 +75,97 @@ def train_translator(
     settings = TranslatorSettings.of(settings)
     if len(languages) != 2:
         raise ConfigError(f"languages: {' '.join(languages)}; a translator has two, source and target")
+    if missing := [name for name in PACKAGES if importlib.util.find_spec(name) is None]:
+        raise PspError(f"training a translator needs {', '.join(missing)}: pip install 'paraphrastic[translate]'")
     import torch
+    import transformers
 
+    from psp.models.transformer import quiet
     from psp.text.sentencepiece import load_sentencepiece
-    from psp.training.saving.checkpoint import Checkpoints, Stopped, StopRequest, sole
-    from psp.training.settings import CheckpointSchedule
+    from psp.training.saving.checkpoint import Stopped, StopRequest, sole
+    from psp.training.saving.library_checkpoints import TrainerCheckpoints
     from psp.training.torch_state import choose_device, torch_state
     from psp.training.translator import export, score
     from psp.training.translator.data import encode_pairs
-    from psp.training.translator.model import Sizes, TranslatorModel
     from psp.training.translator.trainer import TranslatorTrainer
 
-    device = choose_device(settings.device, settings.BLOCK)
-    export.library()  # missing packages are reported before hours of training
+    device = choose_device(settings.device, settings.BLOCK).type
     signatures = score.signatures(languages[1])
     processor = load_sentencepiece(Path(sentencepiece))
     sets = read_heldout(heldout)
     development = sets.pop(DEVELOPMENT, [])
     if not development:
         raise DataError(f"has no pairs of the set `{DEVELOPMENT}`, by which the best weights are chosen", heldout)
-    with torch_state(threads), sole(train_dir), StopRequest().listening() as stop:
-        checkpoints = Checkpoints(
+    bfloat16 = in_bfloat16(settings.precision, device, "translator.precision")
+
+    def bleu(network: Any) -> float:
+        """BLEU of a network on the development pairs, by the decoder of the translator, greedily."""
+        with folder_beside(train_dir / "scored") as folder:
+            export.save(folder, network, Path(sentencepiece), {"max_tokens": settings.max_tokens})
+            texts = [one.text for one in _translate(folder, [row[0] for row in development], 1, "float32", threads)]
+        return score.bleu(texts, [row[1] for row in development], languages[1])
+
+    with quiet(), torch_state(threads), sole(train_dir), StopRequest().listening() as stop:
+        checkpoints = TrainerCheckpoints(
             train_dir / "checkpoints",
             {
                 "settings": settings.learned(),
                 "seed": seed,
                 "threads": threads,
-                "device": device.type,
+                "device": device,
                 "languages": list(languages),
                 **{
                     name: sha256(file) for name, file in (("pairs", pairs), ("heldout", heldout), ("sp", sentencepiece))
                 },
-                "versions": {"torch": torch.__version__},
+                "versions": {"torch": torch.__version__, "transformers": transformers.__version__},
                 **(identity or {}),
             },
-            CheckpointSchedule(minutes=settings.checkpoint_minutes, steps=settings.checkpoint_steps),
         )
+        checkpoints.prepare()
         encoded = encode_pairs(
             pairs, processor, train_dir, max_tokens=settings.max_tokens, errors=settings.errors,
             denoise=languages[0] == languages[1], seed=seed, threads=threads,
         )  # fmt: skip
-        sizes = Sizes(
-            pieces=processor.get_piece_size(),
-            **{
-                key: getattr(settings, key)
-                for key in ("encoder_layers", "decoder_layers", "dim", "heads", "feed_forward", "share_vectors")
-            },
-        )
-        network = TranslatorModel(sizes, settings.dropout)
-        network.initialise(torch.Generator().manual_seed(seed))
+        transformers.set_seed(seed)
+        network = export.build(settings, processor, _attention(device, bfloat16))
         trainer = TranslatorTrainer(
-            network.to(device),
-            encoded,
-            processor,
-            [(source, target) for source, target, _ in development],
-            settings,
-            seed=seed,
-            folder=train_dir,
-            checkpoints=checkpoints,
-            target_language=languages[1],
+            network, encoded, settings, bleu, checkpoints, train_dir, stop, bfloat16=bfloat16, device=device, seed=seed
         )
-        parameters, padding = len(trainer.flat.weights), round(trainer.batches.waste(), 4)
+        parameters = sum(weight.numel() for weight in network.parameters() if weight.requires_grad)
         log.info(
-            "training a translator on %s: %s pairs, %s weights, %d batches a pass, %.1f%% padding",
-            device.type, f"{len(encoded):,}", f"{parameters:,}", len(trainer.batches), 100 * padding,
+            "training a translator on %s: %s pairs, %s weights, %d batches a pass",
+            device, f"{len(encoded):,}", f"{parameters:,}", len(trainer.batches),
         )  # fmt: skip
         begun = time.perf_counter()
-        ended = trainer.run(stop)
-        if ended is None:
+        resumed_at = trainer.run()
+        seconds = time.perf_counter() - begun
+        if trainer.ended is None:
             assert stop.signal is not None
             raise Stopped("stopped; the same command resumes from the last checkpoint", stop.signal)
-        seconds = time.perf_counter() - begun
-        rate = (trainer.tokens - trainer.tokens_before) / max(seconds, 1e-9)
-        resumed_at = trainer.resumed_at
+        best = max(trainer.scores, key=lambda one: (one[1], -one[0]))
         trained = {
-            "steps": trainer.step,
-            "pairs_seen": trainer.seen,
-            "ended_by": ended.by,
-            "best": {"step": ended.best[0], "bleu": ended.best[1]},
+            "steps": trainer.state.global_step,
+            "pairs_seen": trainer.pairs_seen,
+            "ended_by": trainer.ended,
+            "best": {"step": best[0], "bleu": best[1]},
         }
-        export.save(
-            out,
-            network,
-            Path(sentencepiece),
-            {"max_tokens": settings.max_tokens, "parameters": parameters, "seed": seed, "training": trained},
-            languages,
-        )
+        sides = {"source": languages[0], "target": languages[1]}
+        about = {"languages": sides, "max_tokens": settings.max_tokens, "parameters": parameters, "seed": seed}
+        export.save(out, trainer.best, Path(sentencepiece), {**about, "training": trained})
         result: dict[str, Any] = {
             "format": 1,
-            "languages": {"source": languages[0], "target": languages[1]},
+            "languages": sides,
             "settings": settings.as_dict(),
             "seed": seed,
-            "device": device.type,
+            "device": device,
             "threads": threads,
-            "sentencepiece": {"pieces": sizes.pieces, "sha256": sha256(sentencepiece)},
+            "sentencepiece": {"pieces": processor.get_piece_size(), "sha256": sha256(sentencepiece)},
             "parameters": parameters,
-            "data": {**encoded.counts, "batches": len(trainer.batches), "padding": padding},
+            "data": {**encoded.counts, "batches": len(trainer.batches)},
             **trained,
             "development": {
                 "pairs": len(development),
-                "scores": [{"step": step, "bleu": bleu} for step, bleu in trainer.scores],
+                "scores": [{"step": step, "bleu": value} for step, value in trainer.scores],
             },
             "signatures": signatures,
             "sets": {
@@ -180,8 +177,23 @@ def train_translator(
         del encoded, trainer
         for name in ("source.ids", "target.ids"):
             (train_dir / name).unlink(missing_ok=True)
-    times = {"seconds": round(seconds, 2), "target_tokens_per_second": round(rate, 1)}
-    return {**result, "resumed_at": resumed_at, **times}
+    return {**result, "resumed_at": resumed_at, "seconds": round(seconds, 2)}
+
+
+def _attention(device: str, bfloat16: bool) -> str:
+    """The library's name for how attention is computed.
+
+    By torch's own function in float32 on a CPU. In bfloat16 that takes ten times as long as two products there; on a
+    GPU its gradients differ from run to run.
+    """
+    return "sdpa" if device == "cpu" and not bfloat16 else "eager"
+
+
+def _translate(folder: Path, texts: Sequence[str], beam: int, computed: str, threads: int) -> list[Hypothesis]:
+    """The best translation of each text."""
+    search = {"beam": beam, "batch_tokens": 2048, "compute_type": computed}
+    translator = load_translator({**trained_settings(folder), **search}, threads=threads)
+    return [hypotheses[0] for hypotheses in translator.translate(texts)]
 
 
 def _score(
@@ -193,16 +205,13 @@ def _score(
     threads: int,
 ) -> dict[str, Any]:
     """The scores of one held-out set, and of each corpus in it."""
-    from psp.inference.translation.load import load_translator, trained_settings
     from psp.training.translator import score
 
-    search = {"beam": settings.beam, "batch_tokens": 2048}
     sources, references = [source for source, _, _ in rows], [target for _, target, _ in rows]
     scores: dict[str, Any] = {"pairs": len(rows)}
     by_corpus: dict[str, dict[str, Any]] = {}
     for computed in COMPUTED:
-        translator = load_translator({**trained_settings(folder), **search, "compute_type": computed}, threads=threads)
-        best = [hypotheses[0] for hypotheses in translator.translate(sources)]
+        best = _translate(folder, sources, settings.beam, computed, threads)
         texts, overlong = [one.text for one in best], [not one.ended for one in best]
         scores[computed] = {
             **score.scores(texts, references, language),

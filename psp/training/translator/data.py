@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import itertools
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,6 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.utils.rnn import pad_sequence
+from torch.utils.data import Dataset, Sampler
+from transformers.models.marian.modeling_marian import shift_tokens_right
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.progress import Progress
@@ -24,24 +26,30 @@ from psp.training.translator.errors import with_errors
 _BLOCK = 4096
 #: A larger share of unknown subwords shows that the sentencepiece model was made for other text.
 MOST_UNKNOWN = 0.05
+#: The label of padding, which torch's cross-entropy and the library's count of subwords leave out.
+IGNORED = -100
 
 
-@dataclass(frozen=True)
-class TranslationPairs:
+class TranslationPairs(Dataset[tuple[Tensor, Tensor]]):
     """Encoded pairs.
 
     Attributes:
-        source, target: their sides; a source ends in the end id, a target begins with the start id and ends in the end
-            id unless it was cut.
+        source, target: their sides; each ends in the end id, but for a target that was cut.
         counts: ``pairs``, ``cut`` (sentences of both sides that were), ``unknown`` and ``tokens`` of each side.
     """
 
-    source: Encoded
-    target: Encoded
-    counts: dict[str, Any]
+    def __init__(self, source: Encoded, target: Encoded, counts: dict[str, Any]) -> None:
+        self.source, self.target, self.counts = source, target, counts
 
     def __len__(self) -> int:
         return len(self.source)
+
+    def __getitem__(self, row: int) -> tuple[Tensor, Tensor]:
+        source, target = (
+            torch.from_numpy(side.ids[side.offsets[row] : side.offsets[row + 1]].astype(np.int64))
+            for side in (self.source, self.target)
+        )
+        return source, target
 
 
 def encode_pairs(
@@ -69,9 +77,9 @@ def encode_pairs(
     if processor.get_piece_size() > 2**16:
         raise ConfigError(f"sentencepiece: has {processor.get_piece_size():,} pieces; a translator has at most 65,536")
     folder.mkdir(parents=True, exist_ok=True)
-    start, end, unknown = (getattr(processor, name)() for name in ("bos_id", "eos_id", "unk_id"))
-    if min(start, end) < 0:
-        raise ConfigError("sentencepiece: has no pieces that begin and end a sentence (<s>, </s>); name another model")
+    end, unknown = processor.eos_id(), processor.unk_id()
+    if end < 0:
+        raise ConfigError("sentencepiece: has no piece that ends a sentence (</s>); name another model")
     lengths: dict[str, list[npt.NDArray[np.int64]]] = {"source": [], "target": []}
     counts = {"pairs": 0, "cut": 0, "source_tokens": 0, "target_tokens": 0, "unknown": 0}
     with contextlib.ExitStack() as stack:
@@ -88,17 +96,14 @@ def encode_pairs(
                 )
             for side, texts in (("source", sources), ("target", targets)):
                 encoded = processor.encode(list(texts), out_type=int, num_threads=threads)
-                for number, ids in enumerate(encoded):
+                for ids in encoded:
                     whole = len(ids) <= max_tokens
-                    if not whole:
-                        counts["cut"] += 1
-                        del ids[max_tokens:]
+                    counts["cut"] += not whole
+                    del ids[max_tokens:]
                     counts[f"{side}_tokens"] += len(ids)
                     counts["unknown"] += ids.count(unknown)
-                    if side == "source":
+                    if whole or side == "source":
                         ids.append(end)
-                    else:
-                        encoded[number] = [start, *ids, end] if whole else [start, *ids]
                 lengths[side].append(np.fromiter(map(len, encoded), np.int64, len(encoded)))
                 flat = np.fromiter(itertools.chain.from_iterable(encoded), np.uint16)
                 files[side].write(flat.tobytes())
@@ -119,8 +124,8 @@ def encode_pairs(
     return TranslationPairs(sides["source"], sides["target"], counts)
 
 
-class Batches:
-    """The batches of each pass: sentences of one length together, in a random order that the seed and pass determine.
+class Batches(Sampler[list[int]]):
+    """The batches of a pass: sentences of one length together, in a random order that the seed and pass determine.
 
     Pairs are sorted by the target's length, and within it by the source's, upwards and downwards in turn, so that
     neighbours are alike in both. Which pairs of one length stand together is drawn for each pass, and so is the order
@@ -133,83 +138,45 @@ class Batches:
     """
 
     def __init__(self, pairs: TranslationPairs, tokens: int, seed: int) -> None:
-        self._pairs, self._seed = pairs, seed
-        # The decoder reads all of a target but its last id.
-        source, target = np.diff(pairs.source.offsets), np.diff(pairs.target.offsets) - 1
-        self._lengths = source, target
+        self._seed, self._pass = seed, 0
+        source, target = np.diff(pairs.source.offsets), np.diff(pairs.target.offsets)
         self._keys = np.where(target % 2 == 0, source, -source), target
-        order = self._sorted(np.zeros(len(pairs)))
-        longest = np.maximum(source, target)[order].tolist()
+        longest = np.maximum(source, target)[self._sorted(np.zeros(len(pairs)))].tolist()
         begins, widest, first = [0], 0, 0
         for place, length in enumerate(longest):
             widest = max(widest, length)
             if place > first and widest * (place + 1 - first) > tokens:
                 begins.append(place)
                 first, widest = place, length
-        self._bounds = np.array([*begins, len(longest)])
+        self._bounds = [*begins, len(longest)]
 
     def _sorted(self, ties: npt.NDArray[Any]) -> npt.NDArray[np.int64]:
         return np.lexsort((ties, *self._keys)).astype(np.int64)
 
+    def set_epoch(self, number: int) -> None:
+        """Give the batches of this pass, from 0, from now on."""
+        self._pass = number
+
     def __len__(self) -> int:
         return len(self._bounds) - 1
 
-    def of_pass(self, number: int) -> Iterator[npt.NDArray[np.int64]]:
-        """The batches of a pass, from 0: indices of pairs."""
-        generator = np.random.Generator(np.random.PCG64([self._seed, number]))
-        order = self._sorted(generator.random(len(self._pairs)))
+    def __iter__(self) -> Iterator[list[int]]:
+        generator = np.random.Generator(np.random.PCG64([self._seed, self._pass]))
+        order = self._sorted(generator.random(len(self._keys[0])))
         for batch in generator.permutation(len(self)):
-            yield order[self._bounds[batch] : self._bounds[batch + 1]]
-
-    def waste(self) -> float:
-        """The share of padding in all batches, of both sides."""
-        order = self._sorted(np.zeros(len(self._pairs)))
-        real = padded = 0
-        sizes = np.diff(self._bounds)
-        for lengths in (side[order] for side in self._lengths):
-            real += int(lengths.sum())
-            padded += int((np.maximum.reduceat(lengths, self._bounds[:-1]) * sizes).sum())
-        return 1 - real / padded
+            yield order[self._bounds[batch] : self._bounds[batch + 1]].tolist()
 
 
-@dataclass(frozen=True)
-class TokenBatch:
-    """A batch for the network, see :class:`psp.training.translator.model.TranslatorModel`.
-
-    Attributes:
-        source, mask, target: its arguments; padding has id 0.
-        wanted: the ids to predict, (tokens) int64.
-        places: where they are in the decoder's output, flat; None: everywhere.
-    """
-
-    source: Tensor
-    mask: Tensor | None
-    target: Tensor
-    wanted: Tensor
-    places: Tensor | None
-
-
-def padded(rows: list[npt.NDArray[Any]]) -> tuple[Tensor, Tensor | None]:
-    """Ids as (n, length) int64, padded with 0, and a mask of the ids, (n, length); None without padding."""
-    lengths = np.fromiter(map(len, rows), np.int64, len(rows))
-    longest = int(lengths.max())
-    there = np.arange(longest) < lengths[:, None]
-    ids = np.zeros(there.shape, np.int64)
-    ids[there] = np.concatenate(rows)
-    return torch.from_numpy(ids), None if there.all() else torch.from_numpy(there)
-
-
-def make_batch(pairs: TranslationPairs, chosen: npt.NDArray[np.int64], device: torch.device) -> TokenBatch:
-    """The batch of these pairs."""
-    sides = [
-        [side.ids[side.offsets[row] : side.offsets[row + 1]] for row in chosen] for side in (pairs.source, pairs.target)
-    ]
-    source, there = padded(sides[0])
-    target, _ = padded([row[:-1] for row in sides[1]])
-    wanted, real = padded([row[1:] for row in sides[1]])
-    places = None if real is None else real.reshape(-1).nonzero()[:, 0]
-    flat = wanted.reshape(-1) if places is None else wanted.reshape(-1)[places]
-    mask = None if there is None else there[:, None, None, :].to(device)
-    return TokenBatch(
-        source.to(device), mask, target.to(device), flat.to(device), None if places is None else places.to(device)
-    )
+def collate(pairs: Sequence[tuple[Tensor, Tensor]], padding: int) -> dict[str, Tensor]:
+    """The arguments of a ``MarianMTModel`` for some pairs; ``padding`` also begins each target, as in Marian."""
+    sources, targets = zip(*pairs, strict=True)
+    source = pad_sequence(sources, batch_first=True, padding_value=padding)
+    labels = pad_sequence(targets, batch_first=True, padding_value=IGNORED)
+    batch = {
+        "input_ids": source,
+        "decoder_input_ids": shift_tokens_right(labels, padding, padding),
+        "labels": labels,
+    }
+    real = source != padding
+    # Most batches are of one length; attention is faster without a mask.
+    return batch if real.all() else {**batch, "attention_mask": real.long()}

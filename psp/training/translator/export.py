@@ -1,76 +1,81 @@
-"""Write a trained translator as a folder that CTranslate2 decodes.
+"""A translator's folder: a Marian model as transformers saves it, and the same for CTranslate2 by its own converter.
 
-``ctranslate2/`` is CTranslate2's own format, with float32 weights; it computes in int8 if loaded that way
-(``ctranslate2.Translator(folder, compute_type="int8")``). Beside it are the sentencepiece model of both sides,
-config.json, and the same weights as ``model.safetensors`` by torch's names.
+``ctranslate2/`` has float32 weights; it computes in int8 if loaded that way
+(``ctranslate2.Translator(folder, compute_type="int8")``). Beside it are the sentencepiece model of both sides, and
+config.json and model.safetensors, which ``transformers.MarianMTModel.from_pretrained(folder)`` reads.
 """
 
 from __future__ import annotations
 
-import dataclasses
 import shutil
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
-from torch import nn
-
-from psp.core.errors import DataError, from_extra
+from psp.core.errors import DataError
 from psp.core.files import folder_beside, read_json, write_json
-from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, TranslatorModel
-from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, WEIGHTS
+from psp.text.sentencepiece import load_sentencepiece
+from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, TranslatorSettings
 
-FORMAT = 1
+FORMAT = 2
+#: Positions with an encoding, the maximum length of text in training and in the exported model.
+POSITIONS = 1024
 
 
-def library() -> Any:
-    """The module ctranslate2.
+def build(settings: TranslatorSettings, processor: Any, attention: str) -> Any:
+    """A ``MarianMTModel`` over the pieces of a sentencepiece model, its first weights drawn by torch.
 
-    Raises:
-        PspError: it is missing.
+    Padding, which also begins a target, is one more id, the last, as the converter expects. Its vector stays 0.
     """
-    with from_extra("translate", "a translator needs ctranslate2"):
-        import ctranslate2
-        import ctranslate2.specs
-    return ctranslate2
+    from transformers import MarianConfig, MarianMTModel
+
+    pieces, end = processor.get_piece_size(), processor.eos_id()
+    return MarianMTModel(
+        MarianConfig(
+            vocab_size=pieces + 1,
+            pad_token_id=pieces,
+            decoder_start_token_id=pieces,
+            bos_token_id=None,
+            eos_token_id=end,
+            forced_eos_token_id=None,
+            max_position_embeddings=POSITIONS,
+            d_model=settings.dim,
+            encoder_layers=settings.encoder_layers,
+            decoder_layers=settings.decoder_layers,
+            encoder_attention_heads=settings.heads,
+            decoder_attention_heads=settings.heads,
+            encoder_ffn_dim=settings.feed_forward,
+            decoder_ffn_dim=settings.feed_forward,
+            activation_function="relu",
+            dropout=settings.dropout,
+            scale_embedding=True,
+            # Vectors have variance 1 once scaled, and so have a square matrix's products of such.
+            init_std=settings.dim**-0.5,
+            share_encoder_decoder_embeddings=settings.share_vectors,
+            tie_word_embeddings=settings.share_vectors,
+            attn_implementation=attention,
+        )
+    )
 
 
-def save(
-    out: Path, network: TranslatorModel, sentencepiece: Path, config: Mapping[str, Any], languages: Sequence[str]
-) -> None:
+def save(out: Path, network: Any, sentencepiece: Path, about: Mapping[str, Any]) -> None:
     """Write a translator's folder; config.json last, so that a folder with one is whole.
 
     Args:
         out: the folder; files of a translator in it are replaced.
-        network: its weights, on any device.
+        network: a ``MarianMTModel``, on any device.
         sentencepiece: the file of its sentencepiece model.
-        config: goes into config.json, besides format, languages and sizes.
-        languages: source and target.
+        about: goes into config.json, besides the library's keys.
 
     Raises:
-        PspError: ctranslate2 is missing.
         DataError: the folder cannot be written.
     """
-    from safetensors.torch import save_file
-
-    from psp.text.sentencepiece import load_sentencepiece
-
-    processor = load_sentencepiece(sentencepiece)
-    network = network.to("cpu").eval()
-    sizes = dataclasses.asdict(network.sizes)
-    described = {
-        "format": FORMAT,
-        "kind": "translator",
-        "languages": {"source": languages[0], "target": languages[1]},
-        **sizes,
-        **config,
-    }
     with folder_beside(out) as folder:
-        (folder / CTRANSLATE2).mkdir()
-        _write_ctranslate2(network, processor, folder / CTRANSLATE2)
-        save_file({name: tensor.clone() for name, tensor in network.state_dict().items()}, folder / WEIGHTS)
+        network.save_pretrained(folder)
+        _convert(folder, load_sentencepiece(sentencepiece))
         shutil.copyfile(sentencepiece, folder / SENTENCEPIECE)
-        write_json(folder / CONFIG, described)
+        write_json(folder / CONFIG, {**read_json(folder / CONFIG), "format": FORMAT, "kind": "translator", **about})
         try:
             (out / CTRANSLATE2).mkdir(parents=True, exist_ok=True)
             (out / CONFIG).unlink(missing_ok=True)
@@ -80,77 +85,25 @@ def save(
             raise DataError(f"cannot be written: {error.strerror}; choose another folder", out) from error
 
 
-def load(folder: Path) -> tuple[TranslatorModel, dict[str, Any]]:
-    """The network of a translator's folder, and its config.json.
+def _convert(folder: Path, processor: Any) -> None:
+    """Convert the Marian model in a folder into ``ctranslate2/`` inside."""
+    from ctranslate2.converters import TransformersConverter
 
-    Raises:
-        DataError: it is not a translator's folder, or of another version.
-    """
-    from safetensors import SafetensorError
-    from safetensors.torch import load_file
+    pieces = processor.get_piece_size()
+    names = [*map(processor.id_to_piece, range(pieces)), "<pad>"]
 
-    config = read_json(folder / CONFIG)
-    if config.get("kind") != "translator" or config.get("format") != FORMAT:
-        raise DataError(f"is not a translator's, of format {FORMAT}; name the folder of one", folder / CONFIG)
-    network = TranslatorModel(Sizes(**{field.name: config[field.name] for field in dataclasses.fields(Sizes)}))
-    try:
-        network.load_state_dict(load_file(folder / WEIGHTS))
-    except (OSError, SafetensorError, RuntimeError) as error:
-        raise DataError(f"cannot be read: {error}", folder / WEIGHTS) from error
-    return network.eval(), config
+    class Converter(TransformersConverter):  # type: ignore[misc]
+        def load_tokenizer(self, *_: Any, **__: Any) -> Any:
+            """What the converter reads of a tokenizer; Marian's own needs a vocabulary in another format."""
+            return SimpleNamespace(
+                get_vocab=lambda: {name: number for number, name in enumerate(names)},
+                eos_token=names[processor.eos_id()],
+                unk_token=names[processor.unk_id()],
+            )
 
+        def _load(self) -> Any:
+            spec = super()._load()
+            spec.config.add_source_eos = True  # so that a source is its pieces alone
+            return spec
 
-def _write_ctranslate2(network: TranslatorModel, processor: Any, folder: Path) -> None:
-    specs = library().specs
-    sizes = network.sizes
-    spec = specs.TransformerSpec.from_config((sizes.encoder_layers, sizes.decoder_layers), sizes.heads, pre_norm=True)
-    encodings = network.positions.numpy()
-    for side, embedding in ((spec.encoder, network.source_vectors), (spec.decoder, network.target_embedding)):
-        one = side.embeddings[0] if isinstance(side.embeddings, list) else side.embeddings
-        one.weight = embedding.weight.detach().numpy()
-        side.position_encodings.encodings = encodings
-    _norm(spec.encoder.layer_norm, network.encoder_norm)
-    for layer, ours in zip(spec.encoder.layer, network.encoder, strict=True):
-        assert isinstance(ours, EncoderLayer)
-        _attention(layer.self_attention, ours.attention)
-        _feed_forward(layer.ffn, ours.feed_forward)
-    _norm(spec.decoder.layer_norm, network.decoder_norm)
-    for layer, theirs in zip(spec.decoder.layer, network.decoder, strict=True):
-        assert isinstance(theirs, DecoderLayer)
-        _attention(layer.self_attention, theirs.attention)
-        _attention(layer.attention, theirs.source_attention)
-        _feed_forward(layer.ffn, theirs.feed_forward)
-    spec.decoder.projection.weight = network.output_weight.detach().numpy()
-    pieces = [processor.id_to_piece(number) for number in range(sizes.pieces)]
-    spec.register_source_vocabulary(pieces)
-    spec.register_target_vocabulary(pieces)
-    spec.config.bos_token = spec.config.decoder_start_token = processor.id_to_piece(processor.bos_id())
-    spec.config.eos_token = processor.id_to_piece(processor.eos_id())
-    spec.config.unk_token = processor.id_to_piece(processor.unk_id())
-    spec.config.add_source_eos = True
-    spec.config.layer_norm_epsilon = network.encoder_norm.eps
-    spec.validate()
-    spec.optimize(quantization="float32")
-    spec.save(str(folder))
-
-
-def _norm(spec: Any, norm: nn.LayerNorm) -> None:
-    spec.gamma, spec.beta = norm.weight.detach().numpy(), norm.bias.detach().numpy()
-
-
-def _linear(spec: Any, linear: nn.Module) -> None:
-    assert isinstance(linear, nn.Linear)
-    spec.weight, spec.bias = linear.weight.detach().numpy(), linear.bias.detach().numpy()
-
-
-def _attention(spec: Any, attention: Attention) -> None:
-    _norm(spec.layer_norm, attention.norm)
-    names = ("query", "key_value", "out") if attention.over_source else ("query_key_value", "out")
-    for one, name in zip(spec.linear, names, strict=True):
-        _linear(one, getattr(attention, name))
-
-
-def _feed_forward(spec: Any, feed_forward: FeedForward) -> None:
-    _norm(spec.layer_norm, feed_forward.norm)
-    _linear(spec.linear_0, feed_forward.inner)
-    _linear(spec.linear_1, feed_forward.outer)
+    Converter(str(folder)).convert(str(folder / CTRANSLATE2), quantization="float32")
