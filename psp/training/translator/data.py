@@ -169,9 +169,8 @@ class Batches(Sampler[list[int]]):
 
 def collate(pairs: Sequence[tuple[Tensor, Tensor]], padding: int) -> dict[str, Tensor]:
     """The arguments of a ``MarianMTModel`` for some pairs; ``padding`` also begins each target, as in Marian."""
-    sources, targets = zip(*pairs, strict=True)
-    source = pad_sequence(sources, batch_first=True, padding_value=padding)
-    labels = pad_sequence(targets, batch_first=True, padding_value=IGNORED)
+    source = pad_sequence([source for source, _ in pairs], batch_first=True, padding_value=padding)
+    labels = pad_sequence([target for _, target in pairs], batch_first=True, padding_value=IGNORED)
     batch = {
         "input_ids": source,
         "decoder_input_ids": shift_tokens_right(labels, padding, padding),

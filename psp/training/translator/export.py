@@ -28,10 +28,10 @@ def build(settings: TranslatorSettings, processor: Any, attention: str) -> Any:
 
     Padding, which also begins a target, is one more id, the last, as the converter expects. Its vector stays 0.
     """
-    from transformers import MarianConfig, MarianMTModel
+    from transformers import AutoModelForSeq2SeqLM, MarianConfig
 
     pieces, end = processor.get_piece_size(), processor.eos_id()
-    return MarianMTModel(
+    return AutoModelForSeq2SeqLM.from_config(
         MarianConfig(
             vocab_size=pieces + 1,
             pad_token_id=pieces,
@@ -54,8 +54,8 @@ def build(settings: TranslatorSettings, processor: Any, attention: str) -> Any:
             init_std=settings.dim**-0.5,
             share_encoder_decoder_embeddings=settings.share_vectors,
             tie_word_embeddings=settings.share_vectors,
-            attn_implementation=attention,
-        )
+        ),
+        attn_implementation=attention,
     )
 
 
@@ -92,7 +92,7 @@ def _convert(folder: Path, processor: Any) -> None:
     pieces = processor.get_piece_size()
     names = [*map(processor.id_to_piece, range(pieces)), "<pad>"]
 
-    class Converter(TransformersConverter):  # type: ignore[misc]
+    class Converter(TransformersConverter):
         def load_tokenizer(self, *_: Any, **__: Any) -> Any:
             """What the converter reads of a tokenizer; Marian's own needs a vocabulary in another format."""
             return SimpleNamespace(

@@ -48,7 +48,7 @@ class _Loader(DataLoader[Any]):
         self.batch_sampler.set_epoch(number)  # type: ignore[union-attr]
 
 
-class TranslatorTrainer(Trainer):  # type: ignore[misc]
+class TranslatorTrainer(Trainer):
     """A run of training.
 
     Args:
@@ -84,7 +84,7 @@ class TranslatorTrainer(Trainer):  # type: ignore[misc]
         device: str,
         seed: int,
     ) -> None:
-        self.pairs, self.settings, self.score = pairs, settings, score
+        self.network, self.pairs, self.settings, self.score = network, pairs, settings, score
         self.checkpoints, self.train_dir, self.stop = checkpoints, train_dir, stop
         self.batches = Batches(pairs, settings.batch_tokens, seed)
         of_passes = settings.epochs and settings.epochs * -(-len(self.batches) // settings.accumulate)
@@ -129,7 +129,7 @@ class TranslatorTrainer(Trainer):  # type: ignore[misc]
 
     @property
     def scores(self) -> list[tuple[int, float]]:
-        return [(row["step"], row["bleu"]) for row in self.state.log_history if "bleu" in row]
+        return [(int(row["step"]), row["bleu"]) for row in self.state.log_history if "bleu" in row]
 
     def run(self) -> int:
         """Train, resuming from the last whole checkpoint; return that one's step, or 0.
@@ -151,7 +151,7 @@ class TranslatorTrainer(Trainer):  # type: ignore[misc]
         return 0 if last is None else int(last.name.rpartition("-")[2])
 
     def get_train_dataloader(self) -> _Loader:
-        padding = self.model.config.pad_token_id
+        padding = self.network.config.pad_token_id
         return _Loader(self.pairs, batch_sampler=self.batches, collate_fn=functools.partial(collate, padding=padding))
 
     def compute_loss(
@@ -190,7 +190,7 @@ class TranslatorTrainer(Trainer):  # type: ignore[misc]
     def _save(self, output_dir: str | None = None, state_dict: Any = None) -> None:
         # The library's also pickles its arguments.
         assert output_dir is not None
-        self.model.save_pretrained(output_dir)
+        self.network.save_pretrained(output_dir)
         save_model(self.averaged, f"{output_dir}/{_AVERAGE}")
         if self.best is not None:
             save_model(self.best, f"{output_dir}/{_BEST}")
@@ -202,7 +202,7 @@ def _average(share: float, averages: Sequence[Tensor], weights: Sequence[Tensor]
     torch._foreach_lerp_(list(averages), list(weights), 1 - kept)
 
 
-class _Follower(TrainerCallback):  # type: ignore[misc]
+class _Follower(TrainerCallback):
     """Decides at each step whether to score, to save and to end; shows progress."""
 
     def __init__(self, trainer: TranslatorTrainer) -> None:
@@ -218,7 +218,7 @@ class _Follower(TrainerCallback):  # type: ignore[misc]
 
     def on_step_end(self, args: Any, state: Any, control: Any, **kwargs: Any) -> Any:
         trainer, settings, step = self.trainer, self.trainer.settings, state.global_step
-        trainer.averaged.update_parameters(trainer.model)
+        trainer.averaged.update_parameters(trainer.network)
         trainer.seconds = self.before + time.monotonic() - self.begun
         self.progress.add(1)
         if control.should_training_stop:  # the library has counted the steps

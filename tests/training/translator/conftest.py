@@ -16,7 +16,7 @@ ENGLISH = "zero one two three four five six seven eight nine ten eleven twelve T
 WORDS = dict(zip(FRENCH.split(), ENGLISH.split(), strict=True))
 TINY = {
     "encoder_layers": 1, "decoder_layers": 1, "dim": 32, "heads": 2, "feed_forward": 64, "dropout": 0.05,
-    "precision": "float32", "batch_tokens": 256, "steps": 120, "warmup": 30, "learning_rate": 0.01,
+    "precision": "float32", "batch_tokens": 256, "steps": 120, "warmup": 50, "learning_rate": 0.01,
     "evaluate_every": 40, "beam": 2, "device": "cpu", "log_every": 20, "average": 0.9,
 }  # fmt: skip
 
