@@ -49,7 +49,7 @@ def test_the_export_translates_as_the_network_does(prepared, trained):
     theirs, overlong = translated(trained.folder, texts)
     assert theirs == of_the_library(network, load_sentencepiece(prepared.sentencepiece), texts)
     assert len(set(theirs)) > 20
-    assert not any(overlong[:-2])
+    assert sum(overlong) < 5
 
 
 @pytest.mark.parametrize("share", [True, False])
