@@ -107,7 +107,7 @@ def test_it_is_trained_evaluated_and_loaded(kind, made):
         "README.md", "config.json", "model.safetensors", "vocabulary.txt"
     ]  # fmt: skip
     config = read_json(folder / "model/config.json")
-    assert config["format"] == 2 and config["tokenizer"]["kind"] == kind and config["encoder"] == {"kind": "mean"}
+    assert config["format"] == 1 and config["tokenizer"]["kind"] == kind and config["encoder"] == {"kind": "mean"}
     assert all((folder / name).is_file() for name in ("data.json", "quantized.json", "variants.json"))
     evaluation = read_json(folder / "eval.json")
     assert evaluation["vocabulary"] == report and "subword" not in evaluation

@@ -81,10 +81,10 @@ def python(work, *arguments, check=True):
     return done
 
 
-def test_the_plan_counts_its_pairs_and_says_its_times(made):
+def test_the_plan_counts_its_pairs(made):
     said = psp(made, "plan", "new", "--configfile", *CONFIGS).stdout
     assert re.search(r"mine\.csv +[\d.]+ +[\d,]+ +your file, pairs counted", said)
-    assert "bigrams" in said and "vocabulary" in said
+    assert "hours on 2 cores" in said
 
 
 def test_the_workflow_makes_it_and_every_page_shows_it(made):
