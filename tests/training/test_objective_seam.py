@@ -36,7 +36,6 @@ from psp.training.trainer import Trainer
 from tests.conftest import rows_of
 from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, translated
 from tests.training.pairwise_sigmoid import PairwiseSigmoid, registered
-from tests.training.training_process import Job, after_kill_9
 
 SIGMOID: dict[str, Any] = {
     **PAPER, "objective": "sigmoid", "epochs": 3, "batch_size": 32, "dim": 32, "learning_rate": 0.02, "log_every": 10,
@@ -176,14 +175,6 @@ def test_stopped_and_gone_on_with_it_ends_with_the_same_bytes(
     whole, again = ended
     assert own_parameters(again) == own_parameters(whole)
     assert again.encoder.state_dict().keys() == whole.encoder.state_dict().keys()
-
-
-@pytest.mark.slow
-def test_killed_and_started_again_it_ends_with_the_same_bytes(tmp_path: Path, made: Made) -> None:
-    whole = Job(made.store, made.sentencepiece, made.store.with_name("heldout.tsv"), tmp_path / "whole",
-                {**SIGMOID, "dim": 16, "epochs": 2}, within="tests.training.pairwise_sigmoid")  # fmt: skip
-    assert whole.run() == 0
-    assert after_kill_9(whole, tmp_path / "killed").results() == whole.results()
 
 
 def test_an_unknown_objective_is_refused_in_one_line(tmp_path: Path, made: Made) -> None:
