@@ -17,7 +17,7 @@ def add(command: Any) -> None:
     """Add the command's parser."""
     added = command("settings", run, "Print the keys of the config: defaults, allowed values, and what each is for.")
     added.add_argument(
-        "block", nargs="?", help="only this block or key, such as filters or train.lr (default: the names of all)"
+        "block", nargs="?", help="only this block or key, such as filters or train.epochs (default: the names of all)"
     )
 
 
