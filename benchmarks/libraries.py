@@ -56,7 +56,7 @@ from psp.models.scores import scores as scores_of
 from psp.models.static import StaticModel
 from psp.pairs.pair_file import read_pairs
 from psp.pairs.text_pairs import open_source
-from psp.report.layout import layout
+from psp.report.tables import Cell, Table
 from psp.training.encoders.mean import normal_table
 from psp.training.initial import initial_table
 from psp.training.settings import TrainSettings
@@ -586,7 +586,8 @@ def table(body: Mapping[str, Any]) -> str:
     columns = {"sts": "STS 2012-2016", "stsb/test": "STS-B test"}
     columns |= {name: name.replace("tatoeba/", "Tatoeba error ") for name in figures if name.startswith("tatoeba/")}
     head = ["", "start", "learning rate", "end", "pairs seen", "seconds", "pairs/s", "validation score"]
-    rows = [[*head, *(cell for title in columns.values() for cell in (title, "difference"))]]
+    head += [cell for title in columns.values() for cell in (title, "difference")]
+    rows: list[list[Cell]] = []
     for result in body["results"]:
         rows.append(
             [
@@ -605,7 +606,7 @@ def table(body: Mapping[str, Any]) -> str:
             against = result.get("differences", {}).get(name)
             rows[-1].append(_cell(result["figures"].get(name), intervals.get(name), ".2f"))
             rows[-1].append(_cell(against["difference"], against["interval"], "+.2f") if against else "")
-    return layout(rows, "markdown", right=range(4, len(rows[0])))
+    return Table(head, rows, range(4, len(head))).markdown()
 
 
 def _cell(value: float | None, interval: Sequence[float] | None, form: str) -> str:

@@ -9,6 +9,8 @@ from typing import Any
 from psp.cli.common import check_results
 from psp.core.errors import DataError
 
+_NOTHING_QUOTED = "Nothing is quoted: no figure of these is over a whole published set that others were scored on.\n"
+
 
 def add(command: Any) -> None:
     """Add the command's parser."""
@@ -23,12 +25,13 @@ def add(command: Any) -> None:
         nargs="+",
         help="results of a model, such as results/fr, or of several, which end with a table of all",
     )
+    added.add_argument("--all", action="store_true", help="every score, of each year too, and why sets were skipped")
     added.add_argument(
         "--quoted",
         nargs="*",
         type=Path,
         metavar="FILE",
-        help="besides the systems of compare.json, show published figures of others, from psp's list or from FILEs",
+        help="show published figures of others, too, from psp's list or from FILEs",
     )
     added.add_argument(
         "--format",
@@ -81,13 +84,7 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     from psp.core.files import read_json
     from psp.models.scores import is_of_every_model
     from psp.pairs import data_warnings
-    from psp.report import (
-        comparison,
-        eval_table,
-        reported,
-        task_table,
-        translator_table,
-    )
+    from psp.report import comparison, eval_table, reported, task_table, translator_table
 
     folder = check_results(results)
     files = {
@@ -102,8 +99,8 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     if "eval" in reports:  # which has the tasks of every model
         tasks = [task for task in tasks if not is_of_every_model(task)]
     cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in reported.load(file)]
-    if cited and "compare" not in reports:
-        raise DataError("has no compare.json, beside which figures are quoted; make it with snakemake first", folder)
+    if cited and "eval" not in reports:
+        raise DataError("has no eval.json, beside which figures are quoted; make it with snakemake first", folder)
     if not tasks and not reports.keys() - {"compare"}:
         raise DataError(
             "has no eval.json, variants.json, quantized.json, translator.json or tasks/; make one with snakemake first",
@@ -113,11 +110,13 @@ def _print_tables(results: Path, options: argparse.Namespace) -> None:
     if "eval" in reports:
         if warnings := data_warnings.page(folder, reports["eval"], options.format):
             tables.append(warnings)
-        tables.append(eval_table.table(reports["eval"]).write(options.format))
+        main = None if options.all else True
+        tables.append(eval_table.table(reports["eval"], reports.get("compare"), main).write(options.format))
         if "parts" in reports["eval"]:
             tables.append(comparison.parts(reports["eval"]).write(options.format))
-    if "compare" in reports:
-        tables.append(comparison.compared(reports["compare"], cited, reports.get("eval")).write(options.format))
+    if cited:
+        others = comparison.quoted(reports["eval"], cited)
+        tables.append(others.write(options.format) if others else _NOTHING_QUOTED)
     if tasks:
         tables.append(task_table.table(tasks, reports.get("compare")).write(options.format))
     if "variants" in reports:

@@ -75,7 +75,8 @@ def run(options: argparse.Namespace) -> None:
     targets = [f"results/{name}/eval.json" for name in models] + [f"results/{name}/data.json" for name in own]
     if snakemake(out, targets, [NAME], options.cores or len(usable_cores())):
         raise DataError("was not made; see the reason above", out / targets[0])
-    show.run(argparse.Namespace(results=[out / "results" / name for name in models], quoted=None, format="text"))
+    results = [out / "results" / name for name in models]
+    show.run(argparse.Namespace(results=results, quoted=None, all=False, format="text"))
     print(f"\nThe model is in {out / 'results' / next(iter(models)) / 'model'}; to change it, edit {config}")
 
 

@@ -5,58 +5,42 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from markupsafe import Markup
-
 from psp.models.scores import direction
-from psp.report import page
 from psp.report.run import Run
+from psp.report.tables import Cell, Foreign, Number, Table
+
+_FORMATS = {"gold": "{:g}", "found_similarity": "{:.2f}", "similarity": "{:.2f}"}
 
 
-def tables(run: Run) -> dict[str, Any] | None:
-    if "examples" not in run:
-        return None
-    examples = run["examples"]
-
-    def rated(rows: Sequence[Mapping[str, Any]]) -> Markup | None:
-        head = ["set", "first sentence", "second", "people", "cosine"]
-        cells = [
-            [row["set"], page.foreign(row["a"]), page.foreign(row["b"]), f"{row['gold']:g}", f"{row['similarity']:.2f}"]
-            for row in rows
-        ]
-        return page.table(head, cells, numbers=(3, 4)) if cells else None
-
-    def directed(key: str, rows: Mapping[str, Any]) -> tuple[str, Markup | None, Markup | None]:
-        wrong = [
-            [
-                page.foreign(row["query"]),
-                page.foreign(row["found"]),
-                f"{row['found_similarity']:.2f}",
-                page.foreign(row["translation"]),
-                f"{row['similarity']:.2f}",
-            ]
-            for row in rows["wrong"]
-        ]
-        right = [
-            [page.foreign(row["query"]), page.foreign(row["translation"]), f"{row['similarity']:.2f}"]
-            for row in rows["right"]
-        ]
-        return (
-            direction(key),
-            page.table(["sentence", "found", "cosine", "translation", "cosine"], wrong, numbers=(2, 4))
-            if wrong
-            else None,
-            page.table(["sentence", "found", "cosine"], right, numbers=(2,)) if right else None,
-        )
-
-    neighbours = [
-        [page.foreign(row["query"]), page.foreign(row["found"]), f"{row['similarity']:.2f}"]
-        for row in examples["neighbours"]
+def tables(run: Run) -> list[tuple[str, list[tuple[str, Table]]]]:
+    """What a fold is called, and its tables with their headings; a table is empty where nothing is wrong."""
+    examples = run.found.get("examples", {"overrated": [], "underrated": [], "retrieval": {}, "neighbours": []})
+    rated = {"set": "set", "first sentence": "a", "second": "b", "people": "gold", "cosine": "similarity"}
+    right = {"sentence": "query", "found": "translation", "cosine": "similarity"}
+    wrong = {"sentence": "query", "found": "found", "its cosine": "found_similarity"}
+    wrong |= {"translation": "translation", "cosine": "similarity"}
+    near = {"sentence": "query", "nearest neighbour": "found", "cosine": "similarity"}
+    told = [
+        ("STS pairs that it finds more alike than people do", rated, examples["overrated"]),
+        ("STS pairs that it finds less alike than people do", rated, examples["underrated"]),
+        ("Nearest neighbours among the sentences of the STS sets, drawn at random", near, examples["neighbours"]),
     ]
-    return {
-        "overrated": rated(examples["overrated"]),
-        "underrated": rated(examples["underrated"]),
-        "retrieval": [directed(key, rows) for key, rows in examples["retrieval"].items()],
-        "neighbours": page.table(["sentence", "nearest neighbour", "cosine"], neighbours, numbers=(2,))
-        if neighbours
-        else None,
-    }
+    *above, below = [(about, [("", _table(columns, rows))]) for about, columns, rows in told]
+    found = []
+    for key, rows in examples["retrieval"].items():
+        shown = [("Wrong, the most confident first" if rows["wrong"] else "", _table(wrong, rows["wrong"]))]
+        shown += [("Right, drawn at random", _table(right, rows["right"]))] if rows["right"] else []
+        found.append((f"Nearest neighbours, {direction(key)}", shown))
+    return [*(one for one in above if one[1][0][1]), *found, *([below] if below[1][0][1] else [])]
+
+
+def _table(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """A table of these columns, each the value of a key; sentences are of others, and may hold anything."""
+    cells = [[_cell(key, row[key]) for key in columns.values()] for row in rows]
+    return Table(list(columns), cells, [at for at, key in enumerate(columns.values()) if key in _FORMATS])
+
+
+def _cell(key: str, value: Any) -> Cell:
+    if key in _FORMATS:
+        return Number(value, written=_FORMATS[key])
+    return str(value) if key == "set" else Foreign(value)

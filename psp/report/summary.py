@@ -11,8 +11,8 @@ from psp.models.files import TRANSFORMER
 from psp.models.scores import scores, tasks_of
 from psp.pairs.data_warnings import lines
 from psp.report.comparison import judged
-from psp.report.page import scored
 from psp.report.run import Run
+from psp.report.tables import Number
 from psp.text.languages import NAMES, name_of_set
 from psp.text.published_sets import own_name, same_domain
 
@@ -144,7 +144,8 @@ def _how_good(run: Run) -> str:
     scores = main_scores(run["eval"])
     if not scores:
         return "No test set is in its languages, so its quality is unknown."
-    scores_text = [f"its {main.name} is {scored(main.value, main.interval)}{' %' * main.is_error}" for main in scores]
+    figures = ((main, Number(main.value, main.interval).typeset) for main in scores)
+    scores_text = [f"its {main.name} is {figure}{' %' * main.is_error}" for main, figure in figures]
     text = " and ".join(scores_text)
     baseline = _baseline(run, scores[0])
     if baseline:
@@ -152,7 +153,7 @@ def _how_good(run: Run) -> str:
         own = -1 if not scores[0].is_error else 1
         value = own * difference["difference"]
         ends = sorted(own * end for end in difference["interval"] or ())
-        amount = scored(value, ends or None, sign=True)
+        amount = Number(value, ends or None, sign=True).typeset
         verb = {1: "not as good as", -1: "better than", 0: "not significantly different from"}
         word = verb[judged(difference, is_error=scores[0].is_error)]
         text += (
@@ -217,7 +218,7 @@ def _others(run: Run) -> Iterator[str]:
             difference = run["compare"]["differences"].get(name, {}).get(main.key)
             if difference is not None and difference["difference"] is not None:
                 verb = {1: "is better", -1: "is worse", 0: "is not significantly different"}
-                amount = scored(difference["difference"], difference["interval"], sign=True)
+                amount = Number(difference["difference"], difference["interval"], sign=True).typeset
                 yield f"{name} {verb[judged(difference, is_error=main.is_error)]} by {main.name} ({amount})"
                 break
 

@@ -5,20 +5,18 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
-from psp.report.layout import layout
+from psp.report.tables import Cell, Number, Table
 
 _SCORES = {"bleu": "BLEU", "chrf": "chrF", "lower_bleu": "BLEU, lower-cased", "lower_chrf": "chrF, lower-cased"}
 
 
 def table(result: Mapping[str, Any], form: str = "text") -> str:
-    """Lay out translator.json, in one of :data:`psp.report.layout.FORMS`."""
-    rows = [
-        ["held-out pairs", "pairs", *(f"{name}, int8" for name in _SCORES.values()), "BLEU, float32", "copies", "empty",
-         "overlong"]
-    ]  # fmt: skip
+    """translator.json, as ``text`` or ``markdown``."""
+    faults = ("copies", "empty", "overlong")
+    head = ["held-out pairs", "pairs", *(f"{name}, int8" for name in _SCORES.values()), "BLEU, float32", *faults]
+    rows: list[list[Cell]] = []
     for name, one in result["sets"].items():
-        faults = [f"{one['int8'][key]:,}" for key in ("copies", "empty", "overlong")]
-        rows.append([name, *_cells(one), *faults])
+        rows.append([name, *_cells(one), *(one["int8"][key] for key in faults)])
         if len(one["corpora"]) > 1:
             rows += [[f"{name}: {corpus}", *_cells(of), "", "", ""] for corpus, of in one["corpora"].items()]
     summary = (
@@ -32,10 +30,8 @@ def table(result: Mapping[str, Any], form: str = "text") -> str:
         f"{result['signatures']['chrf']}.",
         "Faults in int8: translations that equal their source, that are empty, or that did not end by themselves.",
     ]
-    bullet = "- " if form == "markdown" else ""
-    parts = [summary, "", layout(rows, form, right=range(1, len(rows[0]))), *(f"{bullet}{note}" for note in notes)]
-    return "\n".join(parts) + "\n"
+    return f"{summary}\n\n{Table(head, rows, range(1, len(head)), notes).write(form)}"
 
 
-def _cells(one: Mapping[str, Any]) -> list[str]:
-    return [f"{one['pairs']:,}", *(f"{one['int8'][key]:.1f}" for key in _SCORES), f"{one['float32']['bleu']:.1f}"]
+def _cells(one: Mapping[str, Any]) -> list[Cell]:
+    return [one["pairs"], *(Number(one["int8"][key]) for key in _SCORES), Number(one["float32"]["bleu"])]

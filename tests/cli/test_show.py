@@ -28,6 +28,18 @@ def test_rows_are_the_same_as_csv_and_as_json(capsys: pytest.CaptureFixture[str]
     assert both == [*rows, *rows]
 
 
+def test_the_scores_that_matter_are_shown_and_with_all_every_one(capsys, tmp_path):
+    body = json.loads(Path(RESULTS, "eval.json").read_text("utf-8"))
+    (tmp_path / "eval.json").write_text(json.dumps(body | {"skipped": [{"set": "a set", "why": "a reason"}]}), "utf-8")
+    main(["show", str(tmp_path)])
+    few = capsys.readouterr().out
+    assert "psp show --all: " in few and "and why 1 sets were skipped" in few and "a reason" not in few
+    main(["show", str(tmp_path), "--all"])
+    every = capsys.readouterr().out
+    assert "skipped: a set: a reason" in every and "--all" not in every
+    assert {line for line in few.splitlines() if line.startswith("phrasebook")} <= set(every.splitlines())
+
+
 def test_several_models_stand_below_one_another(capsys: pytest.CaptureFixture[str]) -> None:
     one = shown(capsys)
     assert "phrasebook" in one and RESULTS not in one
