@@ -40,6 +40,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import DataError, PspError
 from psp.core.files import atomic, atomic_text, read_json, sha256, write_json
 from psp.core.logs import job
@@ -59,7 +60,6 @@ from psp.pairs.text_pairs import open_source
 from psp.report.tables import Cell, Table
 from psp.training.encoders.mean import normal_table
 from psp.training.initial import initial_table
-from psp.training.settings import TrainSettings
 
 log = logging.getLogger("libraries")
 
@@ -185,7 +185,7 @@ class Task:
         self.model = StaticModel.load(folder / "model", threads=threads)
         if self.model.config.get("segment"):
             raise PspError(f"{folder}: its text is segmented before sentencepiece, which no library's tokenizer does")
-        self.settings = TrainSettings.from_mapping(report["settings"])
+        self.settings = TrainSettings.of(report["settings"])
         path = pairs_file(folder)
         self.source, self.target = read_pairs(path)
         if len(self.source) != report["store_pairs"]:

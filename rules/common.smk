@@ -8,6 +8,11 @@ from importlib import resources
 from pathlib import Path
 
 from psp.config import counts, made_with, rates, targets
+from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.report import PARTS
+from psp.config.blocks.teacher import OF_VECTORS
+from psp.config.blocks.translator import BEFORE, FILES as TRANSLATOR_FILES
+from psp.config.blocks.translator import JOB as TRANSLATOR_JOB
 from psp.config.config import RESERVED, Config
 from psp.config.config_file import look
 from psp.config.resolved import as_yaml
@@ -18,19 +23,14 @@ from psp.core import failures, run
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
 from psp.core.versions import VERSION
-from psp.core.settings import tracked
 from psp.evaluation import evaluate, judged, systems, tasks
 from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
 from psp.models.registry import SENTENCE_TRANSFORMERS, encoder_files
 from psp.pairs import data_warnings
-from psp.pairs.filters import custom, section as filter_section
+from psp.pairs.filters import custom
 from psp.pairs.filters.language import needs_lid
-from psp.report.settings import PARTS
 from psp.text.normalisation import name_of as name_of_normalisation
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
-from psp.training.teaching.settings import OF_VECTORS
-from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
-from psp.training.translator.settings import JOB as TRANSLATOR_JOB
 from snakemake.logging import logger
 
 

@@ -82,7 +82,7 @@ rule filter:
         ),
         runtime=runtime(240, rates.FILTER_RATE),
     params:
-        filters=lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
+        filters=lambda wildcards: FiltersBlock.tracked(part_of(wildcards).filters),
         tests=scored,
         custom=lambda wildcards: own_filters(part_of(wildcards)),
         segment=segmenters,

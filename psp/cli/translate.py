@@ -51,9 +51,9 @@ def run(options: argparse.Namespace) -> None:
     check_positive(options)
     if options.beam < 1:
         raise ConfigError(f"--beam {options.beam}: write 1 or more")
+    from psp.config.blocks.translator import SearchBlock
     from psp.core.progress import Progress
     from psp.inference.translation.load import load_translator, trained_settings
-    from psp.inference.translation.settings import SEARCH
 
     given = {"beam": options.beam, "compute_type": options.compute_type}
     for key in ("sentencepiece", "target_sentencepiece"):
@@ -81,5 +81,5 @@ def run(options: argparse.Namespace) -> None:
         print(f"{options.out}: {len(texts):,} translations")
     if translator.cut:
         log.warning(
-            "sentences cut after %d subwords: %d", entry.get("max_tokens", SEARCH["max_tokens"].default), translator.cut
+            "sentences cut after %d subwords: %d", entry.get("max_tokens", SearchBlock().max_tokens), translator.cut
         )

@@ -10,8 +10,9 @@ import re
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
+from psp.config.blocks.overlay import merge
+from psp.config.blocks.training import JOINT, OF_PART
 from psp.config.model import EntryKind, ModelEntry
-from psp.config.overlay import merge
 from psp.config.trained_entries import with_paths
 from psp.config.training import FromStore
 from psp.config.written import Written
@@ -19,7 +20,6 @@ from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
 from psp.models import lstm
 from psp.models.files import combination_files
-from psp.training.settings import JOINT, OF_PART
 
 #: Blocks that an entry of a combination may have.
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")

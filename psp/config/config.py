@@ -13,19 +13,19 @@ from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.entries import BLOCKS, Document, Top
+from psp.config.blocks.errors import check
+from psp.config.blocks.fields import NAME
+from psp.config.blocks.overlay import merge
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import CorpusSpec, check_entry
 from psp.config.downloads import FOLDER, Downloads, at_home, read_pins
-from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
 from psp.config.model import EntryKind, ModelEntry
 from psp.config.model_kinds import of_entry
-from psp.config.overlay import merge
-from psp.config.schema import check
 from psp.config.trained_entries import chosen_on, with_paths
 from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import NAME
 from psp.evaluation import judged, systems, tasks
 
 #: Folders of results/ that are not models.
@@ -43,16 +43,15 @@ class Config(Downloads):
     """
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.schema = document()
         self.raw: dict[str, Any] = at_home(dict(raw))
         raw = self.raw
-        for key, node in self.schema["properties"].items():
+        for key in ("offline", "keep_intermediate"):
             # Snakemake's --config reads True and False, but leaves YAML's true and false as text.
-            if node.get("type") == "boolean" and raw.get(key) in ("true", "false"):
+            if raw.get(key) in ("true", "false"):
                 self.raw[key] = raw[key] == "true"
-        check(raw, self.schema)
-        self.offline: bool = raw.get("offline", TOP["offline"].default)
-        self.keep_intermediate: bool = raw.get("keep_intermediate", TOP["keep_intermediate"].default)
+        check(raw, Document)
+        self.offline: bool = raw.get("offline", Top.default("offline"))
+        self.keep_intermediate: bool = raw.get("keep_intermediate", Top.default("keep_intermediate"))
         self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
         for name, entry in self.corpora.items():
             check_entry(name, entry)

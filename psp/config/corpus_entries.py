@@ -11,8 +11,9 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from psp.config.entries import CORPUS
-from psp.config.overlay import merge
+from psp.config.blocks.corpora import CorpusBlock
+from psp.config.blocks.mixing import RankBlock
+from psp.config.blocks.overlay import merge
 from psp.core.errors import ConfigError, closest
 from psp.corpora.kinds import CorpusKind, of_item, of_kind, registered
 from psp.corpora.opus import language_pair
@@ -23,7 +24,7 @@ from psp.pairs.filters.base import Filter
 #: How names of packed files end.
 COMPRESSED = ("gz", "bz2", "xz", "zst", "zip")
 #: The block ``rank`` of a corpus that is not ranked.
-UNRANKED: Mapping[str, Any] = {key: ranking.SECTION[key].default for key in ranking.SECTION.keys}
+UNRANKED: Mapping[str, Any] = RankBlock.defaults()
 
 
 @dataclass(frozen=True)
@@ -115,7 +116,7 @@ def of_pair(corpus: Mapping[str, Any], key: str, pair: str) -> Any:
 
 def kind_of(corpus: Mapping[str, Any]) -> str:
     """A catalogue entry's ``kind``."""
-    return str(corpus.get("kind", CORPUS["kind"].default))
+    return str(corpus.get("kind", CorpusBlock.default("kind")))
 
 
 def check_entry(name: str, corpus: Mapping[str, Any]) -> None:

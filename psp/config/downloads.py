@@ -9,6 +9,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.corpora import CATALOGUED
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import ModelEntry
@@ -16,7 +17,7 @@ from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.core.workflow import home
 from psp.corpora.download import Remote
-from psp.corpora.kinds import CorpusKind, of_kind, registered
+from psp.corpora.kinds import CorpusKind, of_kind
 from psp.evaluation.tasks import Sources
 from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.pairs.filters.language import known_labels, needs_lid
@@ -45,7 +46,7 @@ class Downloads(Written):
         """
         kind, _, rest = name.partition("/")
         licence, required, where = None, None, f"sources.{kind}.mirrors"
-        if kind in {of.kind for of in registered() if of.help is not None}:
+        if kind in CATALOGUED:
             fields = of_kind(kind).placeholders(rest)
             mirrors, licence = self._archive(name, of_kind(kind), **fields)
         elif kind == "tatoeba":

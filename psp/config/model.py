@@ -8,7 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from psp.config.blocks import ENCODER
+from psp.config.blocks.entries import DEFAULT_ENCODER
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.variant_entries import VariantEntry
 from psp.text.normalisation import name_of
@@ -92,7 +92,7 @@ class ModelEntry:
     differences: Mapping[str, Any]  # dotted key -> value that differs from the recipe's
     tuned: Mapping[str, Any]  # for each key of `train` that the best point of its grid decides, the recipe's value
     variants: Mapping[str, VariantEntry]  # by name; the first is the model's own settings
-    encoder: str = ENCODER.default
+    encoder: str = DEFAULT_ENCODER
     combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
     base: str | None = None  # of a transformer: what training begins with
     joint: Mapping[str, Any] | None = None  # trained together: as psp.training.loop.Training takes encoders

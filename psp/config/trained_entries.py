@@ -8,20 +8,18 @@ from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from typing import Any
 
-from psp.config.blocks import ENCODER
+from psp.config.blocks.entries import BLOCK, BLOCKS, DEFAULT_ENCODER, DEFAULT_SEEDS, Top
+from psp.config.blocks.overlay import differences, merge
+from psp.config.blocks.training import TUNABLE
 from psp.config.corpus_entries import check_distinct, check_ranking
-from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, sections
 from psp.config.made_entries import making
 from psp.config.model import EntryKind, ModelEntry, unspelled
-from psp.config.overlay import merge
-from psp.config.schema import differences
 from psp.config.teacher_entries import resolve_teacher
 from psp.config.training import FromStore, TrainedKind
 from psp.config.variant_entries import GRID
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import inert
 from psp.evaluation import systems
 from psp.evaluation.judged import metric
 from psp.evaluation.testsets import SEMEVAL
@@ -31,17 +29,15 @@ from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.training import grid
+from psp.training import grid, objectives
 from psp.training.encoders import kinds as encoders
 from psp.training.encoders.kinds import block_of
-from psp.training.grid import tunable
 
 
 @functools.cache
 def _inert() -> tuple[str, ...]:
     """Prefixes of the dotted keys of settings that change no model."""
-    declared = sections()
-    return tuple(key for block in BLOCKS for key in inert(block, declared[block]))
+    return tuple(key for block in BLOCKS if block != "segment" for key in BLOCK[block].inert(block))
 
 
 class Trained(EntryKind, TrainedKind):
@@ -100,9 +96,9 @@ class Trained(EntryKind, TrainedKind):
             raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
         languages = tuple(entry["languages"])
         check_codes(languages, f"{where}.languages")
-        recipe = entry.get("recipe", config.raw.get("recipe", TOP["recipe"].default))
-        seed = entry.get("seed", config.raw.get("seed", TOP["seed"].default))
-        given = entry.get("encoder", ENCODER.default)
+        recipe = entry.get("recipe", config.raw.get("recipe", Top.default("recipe")))
+        seed = entry.get("seed", config.raw.get("seed", Top.default("seed")))
+        given = entry.get("encoder", DEFAULT_ENCODER)
         encoder: str = given["kind"] if isinstance(given, Mapping) else given
         settings: dict[str, Any] = {}
         written = {block: merge(config.raw.get(block, {}), entry.get(block, {})) for block in BLOCKS}
@@ -159,7 +155,7 @@ class Trained(EntryKind, TrainedKind):
 
     def differences(self, config: Written, model: ModelEntry) -> dict[str, Any]:
         settings, parts, recipe = model.settings, model.parts, model.recipe
-        changed: dict[str, Any] = {} if model.encoder == ENCODER.default else {"encoder": model.encoder}
+        changed: dict[str, Any] = {} if model.encoder == DEFAULT_ENCODER else {"encoder": model.encoder}
         for block in BLOCKS:
             base = self.expected(block, config.defaults(block, recipe, settings[block], model.encoder), recipe)
             if block == "development":
@@ -208,12 +204,17 @@ class TableEntry(FromStore, Trained):
         return None
 
     def of_recipe(self) -> list[str]:
-        return [*tunable(), "select"]
+        return [*TUNABLE, "select"]
 
     def check_training(self, config: Written, model: ModelEntry, searched: Mapping[str, Any]) -> None:
         _check_vectors(config, model)
         if why := unspelled(model.encoder):
             _check_unspelled(model, why)
+        for variant in model.variants.values():
+            try:
+                objectives.find(variant.train["objective"])
+            except ConfigError as error:
+                raise ConfigError(f"models.{model.name}.{error}") from None
         where = f"models.{model.name}.variants.{GRID}"
         if searched:
             grid.check(where, searched, [*model.points.values()])

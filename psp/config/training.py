@@ -6,10 +6,9 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
+from psp.config.blocks.training import TrainBlock
 from psp.config.model import ModelEntry, ModelKind
-from psp.core.settings import tracked
 from psp.models.files import SENTENCEPIECE
-from psp.training.settings import SECTION
 
 if TYPE_CHECKING:
     from psp.training.loop import Training
@@ -65,7 +64,7 @@ class FromStore(TrainedKind):
         return Training
 
     def parameters(self, model: ModelEntry) -> dict[str, Any]:
-        train = tracked(SECTION, model["train"])
+        train = TrainBlock.tracked(model["train"])
         if model.contextual is not None:
             train["encoder"] = model.contextual
         return {

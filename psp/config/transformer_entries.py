@@ -12,14 +12,13 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from psp.config.blocks.transformer import OF_ENCODER, TUNABLE, TransformerBlock, TransformerSettings
 from psp.config.model import ModelEntry
 from psp.config.trained_entries import Trained
 from psp.config.written import Written
 from psp.core.errors import ConfigError
-from psp.core.settings import tracked
 from psp.evaluation import systems
 from psp.models.files import TRANSFORMER_NAMES
-from psp.training.transformer.settings import JOB, OF_ENCODER, SECTION, TUNABLE, TransformerSettings
 
 if TYPE_CHECKING:
     from psp.training.transformer import TransformerTraining
@@ -91,12 +90,11 @@ class TransformerEntry(Trained):
         return completed
 
     def expected(self, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
-        declared = TransformerSettings.declared()
         own: dict[str, Mapping[str, Any]] = {
             "teacher": TEACHING,
             "filters": {"lower_case": False, "normalise": False},  # text as written
             # The keys that are written under `encoder`.
-            "transformer": {key: declared[key].recipes.get(recipe, declared[key].default) for key in OF_ENCODER},
+            "transformer": {key: TransformerSettings.default(key, recipe) for key in OF_ENCODER},
             "development": {"candidates": 0},  # embedding them would take longer than the training
         }
         return {} if block == "segment" else {**base, **own.get(block, {})}
@@ -108,7 +106,7 @@ class TransformerEntry(Trained):
         where = f"models.{model.name}"
         for variant in model.variants.values():  # the schema knows their keys one by one
             try:
-                TransformerSettings.from_mapping({key: value for key, value in variant.train.items() if key not in JOB})
+                TransformerSettings.of({key: value for key, value in variant.train.items() if key != "threads"})
             except ConfigError as error:
                 place = where if variant.base else f"{where}.variants.{variant.name}"
                 raise ConfigError(f"{place}.{error}") from None
@@ -129,7 +127,7 @@ class TransformerEntry(Trained):
 
     def parameters(self, model: ModelEntry) -> dict[str, Any]:
         return {
-            "train": tracked(SECTION, model["transformer"]),
+            "train": TransformerBlock.tracked(model["transformer"]),
             "base": model.base,
             "development": model["development"],
             "languages": model.languages,

@@ -6,16 +6,15 @@ Texts of several lines, which a file of lines cannot hold, become one line.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from psp.core import limits
 from psp.core.errors import DataError, from_extra
-from psp.core.settings import Setting, text
 from psp.corpora.base import register
 from psp.corpora.rows import Row, row_of
-from psp.corpora.table import TABLE_COLUMNS, TableKind
+from psp.corpora.table import TableKind
 
 #: Rows read at a time.
 BATCH = 1000
@@ -27,14 +26,7 @@ class Parquet(TableKind):
 
     kind = "parquet"
     endings = ("parquet",)
-    item: ClassVar[Mapping[str, Setting]] = {
-        "parquet": text(
-            at_least=1,
-            help="instead of a name or path: a Parquet file, a folder of them, or one written by datasets' "
-            "`save_to_disk`",
-        ),
-        "columns": TABLE_COLUMNS,
-    }
+    item = ("parquet", "columns")
     called = "a table, `parquet`"
 
     @classmethod

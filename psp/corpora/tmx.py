@@ -13,15 +13,14 @@ import codecs
 import functools
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 from xml.parsers import expat
 
 from psp.core import limits
 from psp.core.errors import DataError
 from psp.core.packed import BUFFER_BYTES
-from psp.core.settings import Setting, text
 from psp.corpora.archive import open_text
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.estimate import count_lines
@@ -45,9 +44,7 @@ class Tmx(CorpusKind):
 
     kind = "tmx"
     endings = ("tmx",)
-    item: ClassVar[Mapping[str, Setting]] = {
-        "tmx": text(at_least=1, help="instead of a name or path: a TMX file; plain, or .gz, .bz2, .xz, .zst, .zip")
-    }
+    item = ("tmx",)
     called = "a translation memory, `tmx`"
     without_scores = "translation memories"
 

@@ -12,44 +12,13 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.fields import NAME
 from psp.core.errors import ConfigError
-from psp.core.settings import NAME, Section, list_of
-from psp.models.registry import KINDS, MODEL2VEC, SENTENCE_TRANSFORMERS
+from psp.models.registry import MODEL2VEC, SENTENCE_TRANSFORMERS
 
 UNTRAINED, UNTRAINED_SIF, WORD_OVERLAP = BASELINES = ("untrained", "untrained+sif", "word-overlap")
 #: The model itself, in compare.json.
 TRAINED = "trained"
-
-SECTION = Section(
-    "the systems that a model is compared with",
-    {
-        "systems": list_of(
-            list(BASELINES),
-            items={
-                "anyOf": [
-                    {"type": "string", "minLength": 1},
-                    {
-                        "type": "object",
-                        "additionalProperties": False,
-                        "required": ["name", "encoder"],
-                        "properties": {
-                            "name": {"type": "string", "pattern": NAME, "description": "what tables call it"},
-                            "encoder": {"type": "string", "minLength": 1, "description": "as in the list"},
-                        },
-                    },
-                ]
-            },
-            help=f"{', '.join(BASELINES)}, or encoders: {KINDS}; `{{name: ..., encoder: ...}}` gives one another name",
-        ),
-        "tasks": list_of(
-            [],
-            items={"type": "string"},
-            distinct=True,
-            help="names of `evaluate.tasks` on which to compare them, too; each system is scored on each",
-        ),
-    },
-    inert=True,
-)
 
 
 def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.systems") -> dict[str, str]:

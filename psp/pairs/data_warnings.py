@@ -14,34 +14,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.mixing import MixBlock
 from psp.core.files import read_json
-from psp.core.settings import integer, number
 from psp.pairs.pair_file import read_dropped
 
 log = logging.getLogger(__name__)
 
-WARN_SHARE = number(
-    0.2,
-    at_least=0,
-    at_most=1,
-    inert=True,
-    help="warn, in the log, at the end of the run, in data.md and in `psp show`, of a filter that drops a larger share "
-    "of a corpus",
-)
-"""``filters.warn_share``."""
-
-WARN_PAIRS = integer(
-    5000,
-    at_least=0,
-    inert=True,
-    help="warn about models with fewer training pairs; on similarity, models trained on fewer scored below untrained "
-    "embeddings with SIF weights (docs/results.md, Few pairs)",
-)
-"""``mix.warn_pairs``."""
-
 #: Models trained on fewer pairs scored lower on similarity than untrained embeddings with SIF weights:
 #: docs/results.md, "Few pairs".
-SHARE, PAIRS = WARN_SHARE.default, WARN_PAIRS.default
+SHARE, PAIRS = FiltersBlock().warn_share, MixBlock().warn_pairs
 SAMPLES = 3  # dropped pairs shown of a corpus
 MOST_CORPORA = 4  # named in a line
 SHOWN_CHARACTERS = 200  # of a side

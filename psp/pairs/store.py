@@ -53,7 +53,7 @@ Sides = tuple[Encoded, Encoded, npt.NDArray[Any]]  # consecutive pairs: both sid
 LOOKED_AT, MOST_UNKNOWN = 2_000, 0.05
 
 
-class Block(NamedTuple):
+class PairBlock(NamedTuple):
     """Consecutive pairs of a store.
 
     ``corpus`` is each pair's index into :attr:`Store.corpora`; ``paraphrase`` (bool) says whether both sides are in
@@ -325,7 +325,7 @@ class Store:
     def __len__(self) -> int:
         return self._pairs
 
-    def read(self, start: int, stop: int) -> Block:
+    def read(self, start: int, stop: int) -> PairBlock:
         """Read pairs ``start`` to ``stop``, exclusive; ids have the stored type.
 
         Raises:
@@ -337,7 +337,7 @@ class Store:
         with self._damage():
             source, target = (self._side(self._columns[side], start, stop) for side in SIDES)
             corpus = self._corpus[start:stop]
-            return Block(source, target, corpus, self._paraphrase[corpus])
+            return PairBlock(source, target, corpus, self._paraphrase[corpus])
 
     def corpus_of(self, start: int, stop: int) -> np.ndarray:
         """Read the corpus alone of pairs ``start`` to ``stop``, exclusive: their indices into :attr:`corpora`."""

@@ -15,9 +15,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_report
-from psp.core.settings import Section, list_of
 from psp.training.objectives import OBJECTIVES, find, mines
-from psp.training.settings import NOT_TUNABLE, TrainSettings
 
 if TYPE_CHECKING:
     from psp.evaluation.variants import GridPoint, GridReport
@@ -42,24 +40,6 @@ def unused(train: Mapping[str, Any]) -> frozenset[str]:
         read |= MINING
     some_read = [objective.reads for objective in OBJECTIVES.values()]
     return MINING.union(*some_read, *INIT.values(), *SCHEDULE.values()) - read
-
-
-def tunable() -> dict[str, dict[str, Any]]:
-    """For each key of the block ``train`` that affects what is learned, a reference to its place in the schema."""
-    keys = [key for key in TrainSettings.declared() if key not in NOT_TUNABLE]
-    return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key in keys}
-
-
-def section() -> Section:
-    """The key ``grid`` of a model's ``variants``; its values are checked like the keys of ``train``."""
-    return Section(
-        "values to try for keys of `train`, in all combinations: each is trained with the model's seed and scored "
-        "on development data; a key with one value, such as `epochs: [2]`, holds for the points and not for the model",
-        {
-            key: list_of(items=place, at_least=1, distinct=True, help="values to try")
-            for key, place in tunable().items()
-        },
-    )
 
 
 def searched(grid: Mapping[str, Sequence[Any]]) -> list[str]:

@@ -9,6 +9,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from psp.config.blocks.teacher import TeacherSettings
+from psp.config.blocks.training import JOINT, CheckpointSchedule, TrainSettings
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
 from psp.evaluation.development import Development, DevelopmentFiles
@@ -29,9 +31,7 @@ from psp.training.piece_vectors import encoder_of
 from psp.training.sampling import language_sampling
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
 from psp.training.spacing import Spacing
-from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import DistillationTargets
 from psp.training.torch_state import choose_device, torch_state
 from psp.training.trainer import Evaluate, Trainer
@@ -162,7 +162,7 @@ class Training:
         identity: what else the result depends on, such as the version of the rule.
         warn_pairs: warn of fewer pairs.
         encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs
-            those of :class:`psp.training.lstm_settings.LstmSettings`); or several encoders that are trained together
+            those of :class:`psp.config.blocks.training.LstmSettings`); or several encoders that are trained together
             (:func:`psp.training.encoders.joint.joint_encoder`); None = the mean.
         teacher: a teacher's vectors of the store's sentences (:mod:`psp.training.teaching.targets`); None = there is
             no teacher. Not for encoders that are trained together.

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import PspError
 from psp.core.progress import Progress
 from psp.pairs.encoded_pairs import Pairs, PairSource
@@ -30,7 +31,6 @@ from psp.training.saving.checkpoint import Checkpoint, Checkpoints, Stopped, Sto
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.saving.weights import WeightSnapshot
 from psp.training.schedule import learning_rate, megabatch_size
-from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
 

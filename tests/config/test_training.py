@@ -2,9 +2,9 @@
 
 import pytest
 
+from psp.config.blocks.training import TrainBlock
+from psp.config.blocks.transformer import TransformerBlock
 from psp.config.config import Config
-from psp.training.settings import SECTION
-from psp.training.transformer import settings as transformer
 
 ENTRIES = {
     "fr": {"languages": ["en", "fr"], "corpora": ["A"]},
@@ -41,13 +41,13 @@ def test_what_changes_nothing_of_a_model_makes_nothing_anew(key):
 
 
 @pytest.mark.parametrize(
-    "key", sorted(set(SECTION.keys) - set(UNTRACKED) - {"settings_from", "init_vectors", "init_encoder"})
+    "key", sorted(set(TrainBlock.declared()) - set(UNTRACKED) - {"settings_from", "init_vectors", "init_encoder"})
 )
 def test_everything_else_does(key):
     assert key in parameters(model())["train"]
 
 
-@pytest.mark.parametrize("key", sorted(transformer.SECTION.keys))
+@pytest.mark.parametrize("key", sorted(TransformerBlock.declared()))
 def test_so_it_is_with_transformers(key):
     inert = key in ("threads", "device", "log_every", "checkpoint_steps")
     assert (key in parameters(model("tiny"))["train"]) != inert

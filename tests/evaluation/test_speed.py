@@ -13,11 +13,11 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psp.config.blocks.evaluation import SpeedBlock
 from psp.core.errors import DataError
 from psp.core.machine import usable_cores
 from psp.evaluation.speed import worker
 from psp.evaluation.speed.measure import exported, measure_speed
-from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS
 from psp.evaluation.speed.worker import THREAD_VARIABLES, Broken, Process, batches, sample, write_sentences
 from psp.models.exports import export
@@ -286,5 +286,5 @@ def test_batches_are_sorted_and_whole(lengths, parts, size):
 
 
 def test_the_config_names_the_peers():
-    assert tuple(SECTION["peers"].default) == PEERS
+    assert tuple(SpeedBlock().peers) == PEERS
     assert OWN[0] == NUMPY

@@ -31,8 +31,8 @@ TEXTS = [side for pair in make_pairs(60) for side in pair]
 def folder(tmp_path_factory):
     """A transformer that is not trained, with LSTM pooling."""
     pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
+    from psp.config.blocks.transformer import TransformerSettings
     from psp.training.transformer.base import build
-    from psp.training.transformer.settings import TransformerSettings
 
     folder = tmp_path_factory.mktemp("transformer")
     base = make_base(folder / "base")
@@ -50,8 +50,8 @@ def model(folder):
 
 def test_nothing_of_an_older_model_stays(folder, tmp_path):
     """Even where Snakemake has removed the files that it knows of."""
+    from psp.config.blocks.transformer import TransformerSettings
     from psp.training.transformer.base import build
-    from psp.training.transformer.settings import TransformerSettings
 
     place = shutil.copytree(folder, tmp_path / "model")
     for name in TRANSFORMER_NAMES.values():

@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.cli.main import main
-from psp.config.entries import document
+from psp.config.blocks.filters import FiltersBlock
 from psp.core.files import write_json
 from psp.pairs import data_warnings, filters
 from psp.pairs.data_warnings import dropped_much, few, sentence
@@ -72,10 +72,10 @@ def test_what_to_write_is_a_config(reason: str, ran: dict[str, Any], keep: str) 
     (entry,) = dropped_much({"A": report(10, {reason: 9}, ran)}, {})
     assert entry["keep"] == keep
     block = yaml.safe_load(keep)["filters"]
-    known = document()["$defs"]["filters"]["properties"]
+    known = FiltersBlock.defaults()
     for name, settings in block.items():
         assert name in known
-        assert settings == [] or set(settings) <= set(known[name]["properties"])
+        assert settings == [] or set(settings) <= set(known[name])
 
 
 REASONS = st.sampled_from(["length: source too short", "length: target too long", "language: x", "identical", "empty"])
@@ -116,12 +116,6 @@ def test_the_log_says_it_and_the_screen_too_where_nothing_is_left(caplog: pytest
 def test_few_pairs_are_said() -> None:
     assert few(5000, 5000) is None and few(0, 0) is None
     assert few(4999, 5000) and "4,999 pairs" in few(4999, 5000)
-
-
-def test_the_defaults_are_the_configs() -> None:
-    blocks = document()["$defs"]
-    assert blocks["filters"]["properties"]["warn_share"]["default"] == data_warnings.SHARE
-    assert blocks["mix"]["properties"]["warn_pairs"]["default"] == data_warnings.PAIRS
 
 
 @pytest.fixture

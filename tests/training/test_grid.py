@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import ConfigError, DataError
 from psp.training.grid import check, differences, points, report, searched, tunable
-from psp.training.settings import PAPER, TrainSettings
 
 PAPERS: dict[str, Any] = {**TrainSettings().as_dict(), **PAPER}
 OWN: dict[str, Any] = TrainSettings().as_dict()  # which mines nothing

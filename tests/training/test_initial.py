@@ -11,6 +11,7 @@ import numpy as np
 import pytest
 import torch
 
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError, DataError
 from psp.models.lstm import Direction, Lstm
 from psp.models.static import StaticModel
@@ -19,7 +20,6 @@ from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
 from psp.training.initial import count_pieces
 from psp.training.piece_vectors import embed_pieces, mix_in
-from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
 from tests.training.conftest import ListSource
 

@@ -13,6 +13,7 @@ import pytest
 import torch
 from torch.nn import functional
 
+from psp.config.blocks.training import PAPER, CheckpointSchedule, TrainSettings
 from psp.core.errors import ConfigError
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
@@ -30,7 +31,6 @@ from psp.training.losses.base import ObjectiveLoss
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser
 from psp.training.saving.checkpoint import Stopped
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PAPER, CheckpointSchedule, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of

@@ -7,10 +7,10 @@ import sys
 
 import pytest
 
+from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import ConfigError
 from psp.training import objectives
 from psp.training.grid import unused
-from psp.training.settings import PAPER, TrainSettings
 from tests.training.pairwise_sigmoid import registered
 
 
@@ -20,7 +20,7 @@ def test_an_unknown_objective_is_refused_with_the_names() -> None:
         with pytest.raises(ConfigError, match=r"train\.objective: 'sigmoid' is not allowed; allowed is infonce or mar"):
             ask(train)  # type: ignore[operator]
     with registered():
-        assert TrainSettings.from_mapping(train).objective == "sigmoid"
+        assert TrainSettings.of(train).objective == "sigmoid"
         assert unused(train) >= {"directions", "margin", "scale"}
 
 
@@ -37,7 +37,7 @@ def test_asking_needs_no_torch() -> None:
     code = (
         "import sys, psp.training.grid, psp.training.settings\n"
         "from psp.training.objectives import find\n"
-        "train = psp.training.settings.TrainSettings().as_dict()\n"
+        "train = psp.config.blocks.training.TrainSettings().as_dict()\n"
         "assert find('margin').title(train) and 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from psp.config.blocks.training import PARANMT, TrainSettings
 from psp.pairs.encoded_pairs import Pairs
 from psp.text.encoded import Encoded
 from psp.training.batches import Epoch
@@ -17,7 +18,6 @@ from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.negatives.mining import Negatives
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PARANMT, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of

@@ -4,8 +4,8 @@ from typing import Any
 
 import pytest
 
+from psp.config.blocks.training import PAPER, PARANMT, TrainSettings
 from psp.core.errors import ConfigError
-from psp.training.settings import PAPER, PARANMT, TrainSettings
 
 
 def test_the_papers_are_those_of_its_recipe() -> None:
@@ -41,13 +41,13 @@ def test_those_of_paranmt_are_those_of_its_recipe() -> None:
 )  # fmt: skip
 def test_a_wrong_value_is_named_with_what_is_allowed(key: str, value: Any) -> None:
     with pytest.raises(ConfigError, match=rf"train\.{key}: .* is not allowed; allowed is .* Write `{key}: "):
-        TrainSettings.from_mapping({key: value})
+        TrainSettings.of({key: value})
 
 
 def test_an_unknown_key_is_an_error() -> None:
     with pytest.raises(ConfigError, match=r"train\.marginn: no such key"):
-        TrainSettings.from_mapping({"marginn": 0.4})
+        TrainSettings.of({"marginn": 0.4})
 
 
 def test_whole_numbers_serve_as_numbers() -> None:
-    assert TrainSettings.from_mapping({"clip": 5, "device": "cuda:1"}).as_dict()["clip"] == 5.0
+    assert TrainSettings.of({"clip": 5, "device": "cuda:1"}).as_dict()["clip"] == 5.0

@@ -91,12 +91,12 @@ def after_kill_9(job: Job, folder: Path) -> Job:
 
 
 def _train(job: Job) -> None:
+    from psp.config.blocks.training import CheckpointSchedule
     from psp.core import logs
     from psp.evaluation.development import Development
     from psp.training import trainer
     from psp.training.loop import Training
     from psp.training.saving.checkpoint import Checkpoints
-    from psp.training.settings import CheckpointSchedule
 
     trainer.CATCH_UP_EVERY = job.catch_up
     folder = job.folder / "train/checkpoints"

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from psp.core.settings import Setting, text
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.evaluation import bootstrap, testsets
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Sources, Task
@@ -26,7 +27,11 @@ class OfArchive(Task):
     """A task whose sets are in the archive of STS sets; not itself a kind of task."""
 
     kind = ""
-    declared: ClassVar[Mapping[str, Setting]] = {"path": text(at_least=1, help="the archive or folder of STS sets")}
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(..., "the archive or folder of STS sets")
 
     @classmethod
     def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:

@@ -25,7 +25,7 @@ class Ctranslate2Translator(Translator):
 
     Args:
         folder: the model.
-        settings: those of :data:`psp.inference.translation.settings.CTRANSLATE2`.
+        settings: those of :class:`psp.config.blocks.translator.Ctranslate2`.
         threads: threads of one translation; they do not change it.
 
     Raises:

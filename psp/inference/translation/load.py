@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.translator import CommandBlock, Ctranslate2Block
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.inference.translation.base import Translator
 from psp.inference.translation.command import CommandTranslator
 from psp.inference.translation.ctranslate2 import Ctranslate2Translator
-from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
 
 #: The keys that say which kind of translator an entry is.
 KINDS = ("ctranslate2", "command")
@@ -34,7 +34,7 @@ def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = 
     """Load a translator.
 
     Args:
-        entry: its settings: those of :data:`psp.inference.translation.settings.CTRANSLATE2` or ``COMMAND``.
+        entry: its settings: those of :class:`psp.config.blocks.translator.Ctranslate2` or ``Command``.
         threads: threads that it may use, where it is not a command.
         where: the entry's location, for errors.
 
@@ -44,11 +44,11 @@ def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = 
         PspError: a package is missing.
     """
     if kind_of(entry, where) == "command":
-        settings = filled(COMMAND, entry, where)
+        settings = CommandBlock.at(where, entry).as_dict()
         return CommandTranslator(
             settings["command"], scores=settings["scores"] == "column", timeout=settings["timeout"]
         )
-    settings = filled(CTRANSLATE2, entry, where)
+    settings = Ctranslate2Block.at(where, entry).as_dict()
     return Ctranslate2Translator(Path(settings["ctranslate2"]).expanduser(), settings, threads=threads)
 
 

@@ -16,10 +16,9 @@ import sys
 from collections.abc import Callable, Iterator, Mapping
 from importlib.machinery import ModuleSpec
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, list_of
 from psp.pairs.filters.base import Batch, Filter, RowError
 from psp.text.words import clean
 
@@ -46,16 +45,6 @@ class CustomFilter(Filter):
 
     name = "custom"
     order = 80
-    help = "your own functions"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "functions": list_of(
-            [],
-            items={"type": "string", "pattern": SPEC},
-            help="your own functions, such as `custom: [my_module:keep]` for keep(source, target) in my_module.py in "
-            'the working directory; they return True to keep a pair, False or (False, "reason") to drop it, and get '
-            "text before segmentation",
-        ),
-    }
 
     def __init__(
         self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Path | str] | None = None

@@ -7,10 +7,9 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
 from psp.core.errors import ConfigError, DataError, from_extra
-from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.language_scores import LanguageScores, Suspect
 from psp.text.languages import LID_LABELS, SCORED_LABELS, lid_label, varieties
@@ -139,37 +138,6 @@ class LanguageFilter(Filter):
 
     name = "language"
     order = 20
-    help = "language identification (py3langid and fastText's lid.176)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(
-            True,
-            recipes={"paper": False, "code": False, "dadas": False},
-            help="drop pairs with a side identified as another language",
-        ),
-        "sides": choice("both", [*SIDES], help="the sides to check"),
-        "method": choice(
-            "evidence",
-            ["evidence", "top"],
-            recipes={"paper": "top", "code": "top"},
-            help="evidence: drop a side that is improbable in its own language and probable in another (`other`); "
-            "top: drop a side whose most probable language is not its own",
-        ),
-        "identifier": choice(
-            BOTH,
-            [BOTH, LID, SCORES],
-            recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), LID),
-            help="evidence: both: py3langid, and fastText's lid.176 for the lines that py3langid leaves open; or one "
-            "of them alone",
-        ),
-        "other": number(
-            0.8,
-            at_least=0,
-            at_most=1,
-            noun="a probability",
-            help="evidence: a probability of another language above this counts against a side; also of the other "
-            "side's language, if the side's own has no label",
-        ),
-    }
 
     def set_up(self) -> None:
         self._identifier: str = LID if self.settings["method"] == "top" else self.settings["identifier"]

@@ -6,10 +6,9 @@ For corpora without that column, the filter ``similarity`` computes a score.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, boolean, number
 from psp.corpora.kinds import of_kind
 from psp.pairs.filters.base import Batch, Filter
 
@@ -24,12 +23,6 @@ class ScoreFilter(Filter):
     name = "score"
     order = 5
     compares = True
-    help = "the score in a corpus's third column (ParaNMT's paraphrase score)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(False, help="drop pairs whose score is out of range"),
-        "min": number(0.4, help="minimum score"),
-        "max": number(1.0, help="maximum score"),
-    }
 
     @classmethod
     def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:

@@ -9,9 +9,8 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from psp.config.blocks.training import JOINT, LstmSettings
 from psp.core.errors import ConfigError
-from psp.training.lstm_settings import LstmSettings
-from psp.training.settings import JOINT
 
 if TYPE_CHECKING:
     from torch import Tensor
@@ -100,4 +99,4 @@ def checked_encoder(encoder: Mapping[str, Any] | None) -> dict[str, Any]:
     if settings is None:
         return own
     kind = own.pop("kind")
-    return {"kind": kind, **settings.from_mapping(own).as_dict()}
+    return {"kind": kind, **settings.of(own).as_dict()}

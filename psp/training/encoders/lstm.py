@@ -48,7 +48,7 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
     Args:
         table: the initial embedding matrix, float32 (rows, dim).
         train: the keys of the block ``train``.
-        own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.lstm_settings.LstmSettings`).
+        own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.config.blocks.training.LstmSettings`).
     """
     if own["precision"] == "bfloat16" and not has_bfloat16_lstm(table.device.type):
         log.warning("lstm.precision is bfloat16, for which torch has no LSTM on this processor: it computes in float32")

@@ -19,11 +19,11 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp.config.blocks.teacher import TeacherSettings
 from psp.text.encoded import Encoded
 from psp.training.losses.base import Loss
 from psp.training.losses.infonce import _by_vectors, _products, _reduced, _unit_rows
 from psp.training.objectives import MiniBatch, PairComparison
-from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import TEXT, DistillationTargets
 
 #: Sentences by which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.

@@ -27,6 +27,7 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from psp.config.blocks.teacher import NARROW, TeacherSettings
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, sha256, write_json
 from psp.core.machine import in_bfloat16
@@ -35,7 +36,6 @@ from psp.inference.search.neighbours import library, nearest
 from psp.models import similarity
 from psp.models.registry import TextEncoder, encoder_files, load_encoder
 from psp.pairs.pair_file import MIXED, blocks, columns_of, corpus_indices
-from psp.training.teaching.settings import NARROW, TeacherSettings
 from psp.training.teaching.targets import FORMAT, KIND, NONE, TEXT
 from psp.training.torch_state import torch_state
 

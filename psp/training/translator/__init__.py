@@ -13,10 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import sha256, write_json
 from psp.pairs.translator_heldout import DEVELOPMENT, read_heldout
-from psp.training.translator.settings import TranslatorSettings
 
 log = logging.getLogger(__name__)
 
@@ -50,7 +50,7 @@ def train_translator(
         out: the translator's folder.
         report: translator.json.
         train_dir: metrics.csv, dev.csv and timing.csv; until the end also checkpoints/ and the pairs as ids.
-        settings: see :class:`psp.training.translator.settings.TranslatorSettings`.
+        settings: see :class:`psp.config.blocks.translator.TranslatorSettings`.
         languages: source and target.
         corpora: the corpora's names, by the index in the held-out pairs.
         threads: torch's on the CPU. The same number gives the same bytes there.
@@ -71,9 +71,9 @@ def train_translator(
         raise ConfigError(f"languages: {' '.join(languages)}; a translator has two, source and target")
     import torch
 
+    from psp.config.blocks.training import CheckpointSchedule
     from psp.text.sentencepiece import load_sentencepiece
     from psp.training.saving.checkpoint import Checkpoints, Stopped, StopRequest, sole
-    from psp.training.settings import CheckpointSchedule
     from psp.training.torch_state import choose_device, torch_state
     from psp.training.translator import export, score
     from psp.training.translator.data import encode_pairs

@@ -15,10 +15,10 @@ from typing import Any
 
 from torch import nn
 
+from psp.config.blocks.translator import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, WEIGHTS
 from psp.core.errors import DataError, from_extra
 from psp.core.files import folder_beside, read_json, write_json
 from psp.training.translator.model import Attention, DecoderLayer, EncoderLayer, FeedForward, Sizes, TranslatorModel
-from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, WEIGHTS
 
 FORMAT = 1
 

@@ -20,6 +20,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import PspError
 from psp.core.machine import in_bfloat16
 from psp.core.progress import Progress
@@ -31,7 +32,6 @@ from psp.training.translator.data import Batches, TranslationPairs, make_batch, 
 from psp.training.translator.loss import smoothed_cross_entropy
 from psp.training.translator.model import Flat, TranslatorModel
 from psp.training.translator.score import bleu
-from psp.training.translator.settings import TranslatorSettings
 
 log = logging.getLogger(__name__)
 
@@ -74,7 +74,7 @@ class TranslatorTrainer:
         pairs: the training pairs.
         processor: the sentencepiece model.
         development: pairs (source, target) that select the best weights.
-        settings: see :class:`psp.training.translator.settings.TranslatorSettings`.
+        settings: see :class:`psp.config.blocks.translator.TranslatorSettings`.
         seed: of batches and dropout.
         folder: for metrics.csv, dev.csv and timing.csv.
         checkpoints: where the run is saved.

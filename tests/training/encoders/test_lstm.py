@@ -13,13 +13,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import psp
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.core.machine import has_bfloat16_lstm
 from psp.text.encoded import Encoded
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
-from psp.training.settings import TrainSettings
 from tests.training.conftest import QUICK, Made, corpus, make, sentences, write_heldout
 from tests.training.training_process import Job, after_kill_9
 

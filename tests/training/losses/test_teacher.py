@@ -11,12 +11,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psp.config.blocks.teacher import TeacherSettings
 from psp.pairs.encoded_pairs import Pairs
 from psp.text.encoded import Encoded
 from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import TeacherLoss, divergence_objective
 from psp.training.objectives import MiniBatch, PairComparison
-from psp.training.teaching.settings import TeacherSettings
 from tests.training.losses.reference import divergence_loss
 
 INFONCE = {"objective": "infonce", "margin": 0.3, "scale": 20, "mask_equal": True}

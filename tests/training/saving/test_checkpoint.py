@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 import torch
 
+from psp.config.blocks.training import PAPER, CheckpointSchedule
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development
 from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
 from psp.training.loop import Training
 from psp.training.saving.checkpoint import SUMS, Checkpoint, Checkpoints, sole
-from psp.training.settings import PAPER, CheckpointSchedule
 from psp.training.torch_state import choose_device
 from tests.conftest import rows_of
 from tests.training.conftest import Made, corpus, make

@@ -5,6 +5,7 @@ import json
 import pytest
 import torch
 
+from psp.config.blocks.translator import FILES, SENTENCEPIECE
 from psp.core.errors import DataError
 from psp.inference.translation import load_translator
 from psp.inference.translation.base import limit
@@ -12,7 +13,6 @@ from psp.pairs.translator_heldout import read_heldout
 from psp.text.sentencepiece import load_sentencepiece
 from psp.training.translator import export
 from psp.training.translator.model import Sizes, TranslatorModel
-from psp.training.translator.settings import FILES, SENTENCEPIECE
 from psp.training.translator.trainer import translate_greedily
 
 

@@ -13,9 +13,9 @@ from types import SimpleNamespace
 import pytest
 import torch
 
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.training.translator import trainer
-from psp.training.translator.settings import TranslatorSettings
 from psp.training.translator.trainer import learning_rate
 from tests.training.translator.conftest import train
 

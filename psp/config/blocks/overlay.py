@@ -17,3 +17,13 @@ def merge(base: Mapping[str, Any], top: Mapping[str, Any]) -> dict[str, Any]:
             below = result.get(key)
             result[key] = merge(below if isinstance(below, Mapping) else {}, value)
     return result
+
+
+def differences(base: Any, value: Any, key: str) -> dict[str, Any]:
+    """Dotted keys below ``key`` whose values differ from ``base``, with those values."""
+    if isinstance(base, Mapping) and isinstance(value, Mapping) and set(base) <= set(value):
+        changed: dict[str, Any] = {}
+        for name in value:
+            changed |= differences(base.get(name), value[name], f"{key}.{name}")
+        return changed
+    return {} if base == value else {key: value}

@@ -1,0 +1,227 @@
+"""The block ``filters``: the settings of the stage and of each filter."""
+
+from __future__ import annotations
+
+from typing import Annotated, Literal
+
+from pydantic import Field
+
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Distinct, Text, setting
+
+
+class ScoreBlock(Block):
+    """The score in a corpus's third column (ParaNMT's paraphrase score)."""
+
+    enabled: bool = setting(False, "drop pairs whose score is out of range")
+    min: float = setting(0.4, "minimum score")
+    max: float = setting(1.0, "maximum score")
+
+
+class LengthBlock(Block):
+    """Number of tokens separated by white space (after segmentation, in a segmented language)."""
+
+    enabled: bool = setting(True, "drop pairs with a side that is too short or too long", recipes={"dadas": False})
+    sides: Literal["both", "source", "target", "average"] = setting(
+        "both",
+        "the sides to check (the published code checks only the English side), or their average",
+        recipes={"code": "source", "paranmt": "both"},
+    )
+    tokens: Literal["spaces", "words"] = setting(
+        "spaces", "what to count: anything between white space, or words, without punctuation"
+    )
+    # 1, not the paper's 3: docs/results.md, "Short lines".
+    min: int = setting(
+        1,
+        "minimum tokens per side (the paper: 3)",
+        recipes={"paper": 3, "code": 3, "paranmt": 3},
+        unstated=["paranmt"],
+        ge=0,
+    )
+    max: int = setting(100, "maximum tokens per side", recipes={"paranmt": 30}, ge=1)
+
+
+class RatioBlock(Block):
+    """Sides of very different length."""
+
+    enabled: bool = setting(
+        True,
+        "drop pairs with one side many times as long as the other",
+        recipes={"paper": False, "code": False, "dadas": False},
+    )
+    words: float | None = setting(
+        4, "maximum ratio of the sides' word counts, without punctuation, after segmentation; null for no limit", ge=1
+    )
+    characters: float | None = setting(None, "maximum ratio of the sides' character counts; null for no limit", ge=1)
+
+
+class SymbolsBlock(Block):
+    """Share of digits, punctuation and symbols (all that is not a letter of any script; white space not counted)."""
+
+    enabled: bool = setting(False, "drop pairs with a side that is mostly digits and symbols")
+    sides: Literal["both", "source", "target"] = setting("both", "the sides to check")
+    max: float = setting(0.6, "maximum share of a side's characters that are not letters", ge=0, le=1)
+
+
+class IdenticalBlock(Block):
+    """Sides with the same letters and digits, ignoring case."""
+
+    enabled: bool = setting(
+        True,
+        "drop pairs with equal sides (untranslated text, names, codes)",
+        recipes={"paper": False, "code": False, "dadas": False},
+    )
+    near: float | None = setting(
+        None, "also drop pairs with at least this share of words in common, in any order; null for never", gt=0, le=1
+    )
+
+
+class NumbersBlock(Block):
+    """Numbers that only one side has."""
+
+    enabled: bool = setting(
+        False, "drop a pair whose sides differ in their numbers: runs of digits, of any script, each counted once"
+    )
+
+
+class DecontaminateBlock(Block):
+    """Sentences of the sets for testing or model selection."""
+
+    enabled: bool = setting(
+        True,
+        "drop pairs found in a test or development set (the same letters and digits, ignoring case)",
+        recipes={"paper": False, "code": False},
+    )
+    mode: Literal["side", "pair"] = setting(
+        "side", "`side`: either side is a sentence of a set; `pair`: the two sides are a pair of a set"
+    )
+    sets: Annotated[list[Literal["sts", "tatoeba", "files", "development", "tasks"]], Distinct] = setting(
+        ["sts", "tatoeba", "files", "development"],
+        "the sets: those of the block `evaluate` (tasks: its `tasks`), and of `development`; sets that are "
+        "left out may overlap with training",
+    )
+
+
+class LanguageBlock(Block):
+    """Language identification (py3langid and fastText's lid.176)."""
+
+    enabled: bool = setting(
+        True,
+        "drop pairs with a side identified as another language",
+        recipes={"paper": False, "code": False, "dadas": False},
+    )
+    sides: Literal["both", "source", "target"] = setting("both", "the sides to check")
+    method: Literal["evidence", "top"] = setting(
+        "evidence",
+        "evidence: drop a side that is improbable in its own language and probable in another (`other`); "
+        "top: drop a side whose most probable language is not its own",
+        recipes={"paper": "top", "code": "top"},
+    )
+    identifier: Literal["both", "lid176", "py3langid"] = setting(
+        "both",
+        "evidence: both: py3langid, and fastText's lid.176 for the lines that py3langid leaves open; or "
+        "one of them alone",
+        recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), "lid176"),
+    )
+    other: float = setting(
+        0.8,
+        "evidence: a probability of another language above this counts against a side; also of the other "
+        "side's language, if the side's own has no label",
+        ge=0,
+        le=1,
+    )
+
+
+class OverlapBlock(Block):
+    """Shared word trigrams divided by those of the side with fewer (0 under three words)."""
+
+    enabled: bool = setting(
+        False, "drop pairs with too much overlap, as the paper does for ParaNMT; finds copies in bitext"
+    )
+    max: float = setting(0.7, "maximum overlap", ge=0, le=1)
+    repeated: Literal["once", "each"] = setting(
+        "once",
+        "how a repeated trigram counts: once, or each time it occurs in the shorter side (published code)",
+        recipes={"code": "each"},
+    )
+    tokens: Literal["words", "treebank"] = setting(
+        "words",
+        "the tokenizer: our own words and punctuation marks, or nltk's (needs the extra nltk)",
+        recipes={"code": "treebank"},
+    )
+
+
+class SimilarityBlock(Block):
+    """Cosine of the sides' vectors, a paraphrase score for corpora without one."""
+
+    enabled: bool = setting(False, "drop pairs whose cosine is out of range")
+    encoder: Text | None = setting(
+        None,
+        "a file of word vectors (word2vec, GloVe, PARAGRAM), a psp model's folder, use-multilingual (extra "
+        "use), multilingual-e5-small (extra e5), or sentence-transformers:<name or folder> (extra "
+        "sentence-transformers); for bitext it must know both languages",
+    )
+    min: float = setting(
+        0.4,
+        "minimum cosine (the paper's for paraphrases, with word vectors; Dadas 2022 uses 0.7 for bitext, "
+        "with paraphrase-xlm-r-multilingual-v1)",
+    )
+    max: float = setting(1.0, "maximum cosine")
+    words: int | None = setting(
+        200000, "words to read from a file of word vectors, from its beginning; null for all (4 bytes per number)", ge=1
+    )
+
+
+class FiltersBlock(Block):
+    """Which pairs are kept."""
+
+    lower_case: bool = setting(True, "lower-case the text, in training and in use of the model")
+    normalise: bool = setting(
+        True,
+        "write text in one Unicode form, without characters that a reader does not see, in training and in "
+        "use of the model; pairs that differ in this alone are duplicates",
+        recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), False),
+    )
+    clean: bool = setting(
+        True,
+        "repair what other formats leave in text: character entities (`&apos;`) and tags of subtitles and "
+        "web pages (`<i>`, `{\\an8}`); the report counts what was repaired",
+        recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), False),
+    )
+    max_bad_rows: float = setting(
+        0.01,
+        "share of rows that may have the wrong number of columns or an invalid score; more is an error",
+        ge=0,
+        le=1,
+    )
+    warn_share: float = setting(
+        0.2,
+        "warn, in the log, at the end of the run, in data.md and in `psp show`, of a filter that drops a "
+        "larger share of a corpus",
+        inert=True,
+        ge=0,
+        le=1,
+    )
+    threads: int = setting(
+        8,
+        "processes that filter a corpus, at most one for 50,000 pairs and no more than `--cores`; the "
+        "result is the same",
+        inert=True,
+        ge=1,
+    )
+    score: ScoreBlock = ScoreBlock()
+    length: LengthBlock = LengthBlock()
+    ratio: RatioBlock = RatioBlock()
+    symbols: SymbolsBlock = SymbolsBlock()
+    identical: IdenticalBlock = IdenticalBlock()
+    numbers: NumbersBlock = NumbersBlock()
+    decontaminate: DecontaminateBlock = DecontaminateBlock()
+    language: LanguageBlock = LanguageBlock()
+    overlap: OverlapBlock = OverlapBlock()
+    similarity: SimilarityBlock = SimilarityBlock()
+    custom: list[Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_.]*$")]] = setting(
+        [],
+        "your own functions, such as `custom: [my_module:keep]` for keep(source, target) in my_module.py "
+        'in the working directory; they return True to keep a pair, False or (False, "reason") to drop it, '
+        "and get text before segmentation",
+    )
