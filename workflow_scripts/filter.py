@@ -2,6 +2,7 @@
 
 from pathlib import Path
 
+from psp.config.blocks.filters import FiltersBlock
 from psp.core.scripts import job
 from psp.corpora import open_corpus
 from psp.evaluation.scored import scored
@@ -11,7 +12,7 @@ from psp.text.segment import Segmenter
 
 with job(snakemake) as snakemake:
     inputs, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
-    settings, part = params.filters, params.part
+    settings, part = FiltersBlock.whole(params.filters), params.part
     resources = {"lid": inputs.lid[0]} if needs_lid(settings) else {}
     if params.tests:
         resources["tests"] = list(scored(params.tests))

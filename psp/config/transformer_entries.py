@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.config.blocks.transformer import OF_ENCODER, TUNABLE, TransformerBlock, TransformerSettings
+from psp.config.blocks.transformer import OF_ENCODER, TUNABLE, TransformerSettings
 from psp.config.model import ModelEntry
 from psp.config.trained_entries import Trained
 from psp.config.written import Written
@@ -127,7 +127,7 @@ class TransformerEntry(Trained):
 
     def parameters(self, model: ModelEntry) -> dict[str, Any]:
         return {
-            "train": TransformerBlock.tracked(model["transformer"]),
+            "train": TransformerSettings.tracked(model["transformer"]),
             "base": model.base,
             "development": model["development"],
             "languages": model.languages,

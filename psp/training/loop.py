@@ -219,7 +219,7 @@ class Training:
             folders: ``out_dir`` and ``train_dir``.
         """
         settings = {**params["train"], "log_every": job["log_every"], "seed": seed}
-        init_from, encoder = settings.pop("init_from"), settings.pop("encoder", None)
+        init_from, encoder = settings.pop("init_from", None), settings.pop("encoder", None)
         languages = list(params["languages"])
         vectors, teacher, own = (inputs.get(key) for key in ("init_vectors", "teacher", "piece_vectors"))
         files = inputs.vocabulary

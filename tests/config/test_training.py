@@ -2,8 +2,9 @@
 
 import pytest
 
-from psp.config.blocks.training import TrainBlock
-from psp.config.blocks.transformer import TransformerBlock
+from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.training import TrainBlock, TrainSettings
+from psp.config.blocks.transformer import TransformerSettings
 from psp.config.config import Config
 
 ENTRIES = {
@@ -44,18 +45,30 @@ def test_what_changes_nothing_of_a_model_makes_nothing_anew(key):
     "key", sorted(set(TrainBlock.declared()) - set(UNTRACKED) - {"settings_from", "init_vectors", "init_encoder"})
 )
 def test_everything_else_does(key):
-    assert key in parameters(model())["train"]
+    assert TrainBlock.tracked({**TrainBlock.defaults(), key: "another"}) == {key: "another"}
 
 
-@pytest.mark.parametrize("key", sorted(TransformerBlock.declared()))
+@pytest.mark.parametrize("key", sorted(TransformerSettings.declared()))
 def test_so_it_is_with_transformers(key):
     inert = key in ("threads", "device", "log_every", "checkpoint_steps")
-    assert (key in parameters(model("tiny"))["train"]) != inert
+    assert TransformerSettings.tracked({**TransformerSettings.defaults(), key: "another"}) == (
+        {} if inert else {key: "another"}
+    )
+
+
+def test_defaults_are_left_out_of_a_rules_params_so_that_a_new_setting_makes_nothing_anew():
+    assert parameters(model())["train"] == {}
+    paper = model(recipe="paper")
+    assert TrainBlock.whole(parameters(paper)["train"]) == {**TrainBlock.defaults(), **parameters(paper)["train"]}
+    assert TrainSettings.of(parameters(paper)["train"]) == TrainSettings(**TrainSettings.defaults("paper"))
+    filters = model(filters={"length": {"max": 9}}).parts[0].filters
+    assert FiltersBlock.tracked(filters) == {"length": {"max": 9}}
+    assert FiltersBlock.whole(FiltersBlock.tracked(filters)) == filters
 
 
 def test_what_a_search_decides_is_not_compared():
     tuned = model(train={"settings_from": "variants", "epochs": 3}, variants={"grid": {"epochs": [1, 2]}})
-    assert parameters(tuned)["train"].keys() == parameters(model())["train"].keys() - {"epochs"}
+    assert parameters(model(train={"epochs": 3}))["train"] == {"epochs": 3} and parameters(tuned)["train"] == {}
 
 
 def test_models_of_one_rule_have_the_same_files():

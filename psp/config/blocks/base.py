@@ -125,13 +125,31 @@ class Block(BaseModel, metaclass=_Checked):
 
     def learned(self) -> dict[str, Any]:
         """The settings that change what is learned."""
-        return self.tracked(self.as_dict())
+        return {key: value for key, value in self.as_dict().items() if not _apart(self.declared()[key])}
 
     @classmethod
     def tracked(cls, values: Mapping[str, Any]) -> dict[str, Any]:
-        """Those of the values whose change remakes what depends on the block."""
-        keys = cls.declared()
-        return {key: value for key, value in values.items() if key not in keys or not _apart(keys[key])}
+        """Those of the values whose change remakes what depends on the block, as a rule's params have them.
+
+        Defaults are left out, so that a new setting remakes nothing; :meth:`whole` brings them back. Whoever changes a
+        default raises the number of the stages that read it (:mod:`psp.core.versions`).
+        """
+        kept: dict[str, Any] = {}
+        for key, field in cls.declared().items():
+            below, is_table = block_in(field.annotation)
+            if key not in values or _apart(field):
+                continue
+            if below is None or is_table:
+                if values[key] != field.default or about(field, "absent"):
+                    kept[key] = values[key]
+            elif inner := below.tracked(values[key]):
+                kept[key] = inner
+        return kept
+
+    @classmethod
+    def whole(cls, tracked: Mapping[str, Any]) -> dict[str, Any]:
+        """All settings, from those of :meth:`tracked`; what changes nothing has its default."""
+        return merge(cls.defaults(), tracked)
 
     @classmethod
     def inert(cls, name: str) -> Iterator[str]:
