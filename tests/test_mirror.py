@@ -11,7 +11,10 @@ ROOT = Path(__file__).parents[1]
 SMALL = 80
 #: Modules and packages whose tests stand under another name, each with where, and why.
 ELSEWHERE = {
-    "cli/common.py": ("cli/test_embed.py", "what the commands share is seen in each"),
+    "cli/model.py": ("cli/test_info.py", "a file of tests for each command"),
+    "cli/project.py": ("cli/test_train.py", "a file of tests for each command"),
+    "cli/results.py": ("cli/test_show.py", "a file of tests for each command"),
+    "cli/vectors.py": ("cli/test_embed.py", "a file of tests for each command"),
     "cli/serve.py": ("inference/serve/test_app.py", "the command serves the application"),
     "cli/search.py": ("inference/search/test_index.py", "the command hands over to the index"),
     "config/blocks.py": ("config/test_config.py", "a list of settings"),

@@ -19,19 +19,15 @@ if TYPE_CHECKING:
     from psp.pairs.inspect import InspectReport
 
 
-def add(command: Any) -> None:
-    """Add the command's parser."""
-    added = command(
-        "inspect",
-        run,
-        "Run the filters on a sample of a model's corpora, and report what looks wrong, before training.",
-    )
+def add_inspect(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp inspect``."""
+    added.set_defaults(run=inspect)
     added.add_argument("--json", action="store_true", help="print the whole report as JSON instead of its summary")
     models(added)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the command, and write a page for each model.
+def inspect(options: argparse.Namespace) -> None:
+    """Run ``psp inspect``, and write a page for each model.
 
     Raises:
         ConfigError: no such model, or one without corpora.

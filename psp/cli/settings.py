@@ -13,16 +13,16 @@ from psp.core.errors import DataError, closest
 _ENTRIES = {"corpora": "corpus", "models": "model", "variants": "model"}
 
 
-def add(command: Any) -> None:
-    """Add the command's parser."""
-    added = command("settings", run, "Print the keys of the config: defaults, allowed values, and what each is for.")
+def add_settings(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp settings``."""
+    added.set_defaults(run=settings)
     added.add_argument(
         "block", nargs="?", help="only this block or key, such as filters or train.epochs (default: the names of all)"
     )
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the command."""
+def settings(options: argparse.Namespace) -> None:
+    """Run ``psp settings``."""
     from psp.config import entries
 
     document = entries.document()

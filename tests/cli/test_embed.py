@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from psp.cli.common import capped
+from psp.cli import capped
 from psp.cli.main import main
 from psp.models.model import load_model
 from tests.conftest import SENTENCES, odd_text

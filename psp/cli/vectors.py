@@ -1,0 +1,108 @@
+"""Commands that make vectors: ``psp embed`` and ``psp score``."""
+
+from __future__ import annotations
+
+import argparse
+import contextlib
+import logging
+import sys
+
+from psp.cli import (
+    StandardOutput,
+    capped,
+    ending_well,
+    for_several,
+    jobs,
+    model_argument,
+    shape_arguments,
+    shaped,
+    text_argument,
+)
+from psp.core.errors import ConfigError
+
+
+def add_embed(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp embed``."""
+    added.set_defaults(run=embed)
+    added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
+    model_argument(added)
+    text_argument(added, "sentences, one per line; plain, or .gz, .bz2, .xz, .zst")
+    added.add_argument(
+        "--out", required=True, metavar="FILE", help="x.npy, x.parquet, or raw numbers: x.f32, x.f16, - for stdout"
+    )
+    added.add_argument("--format", choices=("npy", "parquet", "raw"), help="format of --out (default: by its suffix)")
+    added.add_argument("--dtype", choices=("float32", "float16"), help="type of the numbers written (default: float32)")
+    added.add_argument("--normalize", action="store_true", help="scale each vector to unit length")
+    shape_arguments(added)
+    jobs(added)
+
+
+def embed(options: argparse.Namespace) -> None:
+    """Run ``psp embed``."""
+    from psp.core.progress import Progress
+    from psp.inference.streaming.chunks import opened
+    from psp.inference.streaming.embedding import Embed
+    from psp.inference.streaming.processes import in_order
+    from psp.inference.streaming.unknown import UnknownShare
+    from psp.inference.streaming.vectorfile import STDOUT, settings, vector_file
+    from psp.models.model import load_model
+
+    form, dtype = settings(options.out, options.format, options.dtype)
+    stdout = options.out == STDOUT
+    if stdout and sys.stdout.isatty():
+        raise ConfigError("--out -: will not write binary numbers to a terminal; add > FILE, or name a file")
+    processes = capped(options.jobs)
+    with ending_well(), opened(options.file) as source:
+        model = shaped(load_model(options.model, accelerate=for_several(processes, source.size)), options)
+        work = Embed(model, source.name, dtype, normalize=options.normalize)
+        rows, unknown = 0, UnknownShare(model, source.name)
+        with (
+            in_order(source, work, jobs=processes, rows=work.rows, room=work.room) as done,
+            Progress(f"embedding {source.name}", "sentences") as bar,  # uses a thread: start it after the processes
+            contextlib.nullcontext(StandardOutput())
+            if stdout
+            else vector_file(options.out, form, model.dim, dtype) as writer,
+        ):
+            for chunk, vectors in done:
+                writer.write(vectors, chunk.text)
+                rows += chunk.rows
+                unknown.add(chunk)
+                bar.add(chunk.rows, **source.read_so_far())
+        unknown.say()
+    if not stdout:
+        print(f"{options.out}: {rows:,} vectors of {model.dim} dimensions, {dtype}")
+
+
+def add_score(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp score``."""
+    added.set_defaults(run=score)
+    model_argument(added)
+    text_argument(added, "tab-separated lines, plain or compressed; the first two columns are the sentences")
+    jobs(added)
+
+
+def score(options: argparse.Namespace) -> None:
+    """Run ``psp score``."""
+    from psp.core.progress import Progress
+    from psp.inference.streaming.chunks import opened
+    from psp.inference.streaming.embedding import PairScore
+    from psp.inference.streaming.processes import in_order
+    from psp.inference.streaming.unknown import UnknownShare
+    from psp.models.model import load_model
+
+    processes = capped(options.jobs)
+    with ending_well(), opened(options.file) as source:
+        model = load_model(options.model, accelerate=for_several(processes, source.size))
+        work, unknown = PairScore(model, source.name), UnknownShare(model, source.name, columns=2)
+        with contextlib.ExitStack() as stack:
+            done = stack.enter_context(in_order(source, work, jobs=processes, rows=work.rows, room=work.room))
+            # In a pipeline print only the lines; show a bar only if stderr alone is a terminal.
+            watched = sys.stderr.isatty() and not sys.stdout.isatty()
+            bar = stack.enter_context(Progress(f"scoring {source.name}", "pairs")) if watched else None
+            output = StandardOutput()
+            for chunk, scored in done:
+                output.write(scored)
+                unknown.add(chunk)
+                if bar is not None:
+                    bar.add(chunk.rows, **source.read_so_far())
+        unknown.say()
