@@ -35,7 +35,7 @@ OTHERWISE = {
     ("psp/cli/results.py", "csv"): "a form of tables",
     ("psp/config/downloads.py", "opus"): "a key of a catalogue's entry",
     ("psp/config/trained_entries.py", "transformer"): "the block of a variant",
-    ("psp/inference/streaming/vectorfile.py", "parquet"): "a format of files of vectors",
+    ("psp/inference/vectorfile.py", "parquet"): "a format of files of vectors",
     ("psp/report/summary.py", "mean"): "the mean of languages",
     ("workflow_scripts/stats.py", "text"): "a key of what the rule gives",
     ("psp/models/card.py", "add"): "how a combination joins its parts",

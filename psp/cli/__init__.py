@@ -40,7 +40,7 @@ def lines_of(path: Path | None) -> Iterator[str]:
     Raises:
         DataError: the file cannot be read, or is not UTF-8.
     """
-    from psp.core.packed import opened
+    from psp.core.files import opened
     from psp.text.lines import read_lines
 
     if path is None:

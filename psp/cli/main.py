@@ -11,9 +11,9 @@ from collections.abc import Sequence
 from typing import NoReturn
 
 from psp.cli import check_outputs, printing
+from psp.core import __version__
 from psp.core.errors import closest
 from psp.core.logs import job
-from psp.core.version import __version__
 
 #: By purpose, in the order of the help: each command's module here, and what it does.
 COMMANDS = {

@@ -11,8 +11,8 @@ from typing import TYPE_CHECKING, Any
 
 from psp.cli import ending_well, lines, model_argument
 from psp.core.errors import ConfigError, DataError
+from psp.models import CONFIG, HUB
 from psp.models.exports import FORMS
-from psp.models.files import CONFIG, HUB
 
 if TYPE_CHECKING:
     from psp.models.static import StaticModel
@@ -196,7 +196,8 @@ def combine(options: argparse.Namespace) -> None:
     weights = _weights(options.weights, len(options.models))
 
     from psp.core.files import new_folder
-    from psp.models.model import Combination, load_model
+    from psp.models.model import load_model
+    from psp.models.public import Combination
 
     models = [load_model(name, accelerate=False) for name in options.models]
     made = Combination(models, weights)

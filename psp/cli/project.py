@@ -147,6 +147,7 @@ def train(options: argparse.Namespace) -> None:
             f"{config}: is of another command, `{written.removeprefix('# ')}`; edit it and give that again, or name "
             "another --out"
         )
+    from psp.cli.results import show
     from psp.config.config_file import read_yaml
     from psp.core.machine import usable_cores
 
@@ -158,7 +159,7 @@ def train(options: argparse.Namespace) -> None:
     if snakemake(out, targets, [NAME], options.cores or len(usable_cores())):
         raise DataError("was not made; see the reason above", out / targets[0])
     results = [out / "results" / name for name in models]
-    results.show(argparse.Namespace(results=results, quoted=None, all=False, format="text"))
+    show(argparse.Namespace(results=results, quoted=None, all=False, format="text"))
     print(f"\nThe model is in {out / 'results' / next(iter(models)) / 'model'}; to change it, edit {config}")
 
 

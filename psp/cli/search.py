@@ -131,7 +131,7 @@ def search(options: argparse.Namespace) -> None:
 
     from psp.inference.search.neighbours import use_threads
     from psp.inference.search.on_disk import spare
-    from psp.inference.streaming.unknown import percent
+    from psp.inference.streaming import percent
     from psp.models.model import load_model
     from psp.text.lines import LineFile
 

@@ -67,7 +67,7 @@ def translate(options: argparse.Namespace) -> None:
     check_positive(options)
     if options.beam < 1:
         raise ConfigError(f"--beam {options.beam}: write 1 or more")
-    from psp.core.progress import Progress
+    from psp.core.logs import Progress
 
     names = ("beam", "compute_type", "sentencepiece", "target_sentencepiece")
     translator = _loaded(options, **{name: value for name in names if (value := getattr(options, name)) is not None})
@@ -145,7 +145,7 @@ def paraphrase(options: argparse.Namespace) -> None:
     if options.references and not options.report:
         raise ConfigError("--references: for the report; add --report FILE")
     from psp.core.files import write_json
-    from psp.core.progress import Progress
+    from psp.core.logs import Progress
     from psp.inference.translation.paraphrase import OVERLAP_WEIGHT, Paraphrase, measured, paraphrase
     from psp.models.registry import load_encoder
 

@@ -6,6 +6,9 @@ import argparse
 import contextlib
 import logging
 import sys
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import TYPE_CHECKING
 
 from psp.cli import (
     StandardOutput,
@@ -19,6 +22,20 @@ from psp.cli import (
     text_argument,
 )
 from psp.core.errors import ConfigError
+
+if TYPE_CHECKING:
+    from psp.inference.streaming import ChunkSource, Done, Embed, PairScore
+
+
+def _in_order(source: ChunkSource, work: Embed | PairScore, jobs: int) -> AbstractContextManager[Iterator[Done]]:
+    """The chunks of a source with their vectors or scores; code for several processes is imported where there are."""
+    if jobs == 1:
+        from psp.inference.streaming import alone
+
+        return contextlib.nullcontext(alone(source, work, work.rows, work.room))
+    from psp.inference.processes import in_order
+
+    return in_order(source, work, jobs=jobs, rows=work.rows, room=work.room)
 
 
 def add_embed(added: argparse.ArgumentParser) -> None:
@@ -39,12 +56,9 @@ def add_embed(added: argparse.ArgumentParser) -> None:
 
 def embed(options: argparse.Namespace) -> None:
     """Run ``psp embed``."""
-    from psp.core.progress import Progress
-    from psp.inference.streaming.chunks import opened
-    from psp.inference.streaming.embedding import Embed
-    from psp.inference.streaming.processes import in_order
-    from psp.inference.streaming.unknown import UnknownShare
-    from psp.inference.streaming.vectorfile import STDOUT, settings, vector_file
+    from psp.core.logs import Progress
+    from psp.inference.streaming import Embed, UnknownShare, opened
+    from psp.inference.vectorfile import STDOUT, settings, vector_file
     from psp.models.model import load_model
 
     form, dtype = settings(options.out, options.format, options.dtype)
@@ -57,7 +71,7 @@ def embed(options: argparse.Namespace) -> None:
         work = Embed(model, source.name, dtype, normalize=options.normalize)
         rows, unknown = 0, UnknownShare(model, source.name)
         with (
-            in_order(source, work, jobs=processes, rows=work.rows, room=work.room) as done,
+            _in_order(source, work, processes) as done,
             Progress(f"embedding {source.name}", "sentences") as bar,  # uses a thread: start it after the processes
             contextlib.nullcontext(StandardOutput())
             if stdout
@@ -83,11 +97,8 @@ def add_score(added: argparse.ArgumentParser) -> None:
 
 def score(options: argparse.Namespace) -> None:
     """Run ``psp score``."""
-    from psp.core.progress import Progress
-    from psp.inference.streaming.chunks import opened
-    from psp.inference.streaming.embedding import PairScore
-    from psp.inference.streaming.processes import in_order
-    from psp.inference.streaming.unknown import UnknownShare
+    from psp.core.logs import Progress
+    from psp.inference.streaming import PairScore, UnknownShare, opened
     from psp.models.model import load_model
 
     processes = capped(options.jobs)
@@ -95,7 +106,7 @@ def score(options: argparse.Namespace) -> None:
         model = load_model(options.model, accelerate=for_several(processes, source.size))
         work, unknown = PairScore(model, source.name), UnknownShare(model, source.name, columns=2)
         with contextlib.ExitStack() as stack:
-            done = stack.enter_context(in_order(source, work, jobs=processes, rows=work.rows, room=work.room))
+            done = stack.enter_context(_in_order(source, work, processes))
             # In a pipeline print only the lines; show a bar only if stderr alone is a terminal.
             watched = sys.stderr.isatty() and not sys.stdout.isatty()
             bar = stack.enter_context(Progress(f"scoring {source.name}", "pairs")) if watched else None

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psp.config.model import ModelEntry, ModelKind
 from psp.core.settings import tracked
-from psp.models.files import SENTENCEPIECE
+from psp.models import SENTENCEPIECE
 from psp.training.settings import SECTION
 
 if TYPE_CHECKING:

@@ -18,7 +18,7 @@ from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.core.settings import tracked
 from psp.evaluation import systems
-from psp.models.files import TRANSFORMER_NAMES
+from psp.models import TRANSFORMER_NAMES
 from psp.training.transformer.settings import JOB, OF_ENCODER, SECTION, TUNABLE, TransformerSettings
 
 if TYPE_CHECKING:

@@ -39,7 +39,7 @@ from typing import IO, TYPE_CHECKING, Any, TypedDict
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import TAKES_NO_MORE, read_json, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.core.settings import integer, number
 from psp.corpora.archive import store_member
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.evaluation.systems import BASELINES, TRAINED
-from psp.models.files import TRANSFORMER
+from psp.models import TRANSFORMER
 from psp.models.scores import scores, tasks_of
 from psp.pairs.data_warnings import lines
 from psp.report.comparison import judged

@@ -13,7 +13,7 @@ import torch
 from torch import Tensor
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.models.static import StaticModel
 from psp.models.word_vectors import read_vectors
 from psp.pairs.encoded_pairs import PairSource

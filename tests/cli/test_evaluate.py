@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def _size(pieces):
-    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
     return load_sentencepiece(pieces).get_piece_size()
 

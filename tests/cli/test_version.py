@@ -13,7 +13,7 @@ def test_the_command_says_its_version(capsys):
     with pytest.raises(SystemExit) as ended:
         main(["--version"])
     assert ended.value.code == 0
-    assert capsys.readouterr().out == f"psp {psp.core.version.__version__}\n"
+    assert capsys.readouterr().out == f"psp {psp.core.__version__}\n"
 
 
 def test_the_help_needs_no_large_library():

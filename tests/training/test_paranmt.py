@@ -10,7 +10,7 @@ import numpy.typing as npt
 import pytest
 
 from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.batches import Epoch
 from psp.training.encoders import kinds
 from psp.training.encoders.kinds import checked_encoder

@@ -19,7 +19,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.packed import opened
+from psp.core.files import opened
 from psp.core.settings import Setting, text
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task

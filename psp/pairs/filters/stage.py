@@ -19,7 +19,7 @@ import xxhash
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import STAGE, Batch, Filter, RowError

@@ -23,8 +23,7 @@ import numpy.typing as npt
 from psp.core.errors import DataError
 from psp.pairs.encoded_pairs import ChangedPairs, PairSource
 from psp.pairs.store import encode_side
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.training.teaching.settings import TeacherSettings
 
 FORMAT, KIND = 1, "psp-teacher"

@@ -12,7 +12,7 @@ from sentence_transformers.sentence_transformer.modules import Pooling
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import read_json
-from psp.models.files import TOKENIZERS
+from psp.models import TOKENIZERS
 from psp.models.lstm_pooling import LstmPooling
 from psp.models.registry import PACKAGE, package_folder
 from psp.models.trust import opened

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from psp.core.settings import Section, choice, integer, text
-from psp.models.files import TRANSFORMER
+from psp.models import TRANSFORMER
 from psp.training import settings_base as field
 from psp.training.settings_base import CheckedSettings
 

@@ -16,7 +16,7 @@ import psp
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.core.machine import has_bfloat16_lstm
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
 from psp.training.settings import TrainSettings
