@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import logging
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -24,7 +24,11 @@ def add_show(added: argparse.ArgumentParser) -> None:
         nargs="+",
         help="results of a model, such as results/fr, or of several, which end with a table of all",
     )
-    added.add_argument("--all", action="store_true", help="every score, of each year too, and why sets were skipped")
+    added.add_argument(
+        "--all",
+        action="store_true",
+        help="every table: scores of each year too, other systems, tasks, variants, versions",
+    )
     added.add_argument(
         "--quoted",
         nargs="*",
@@ -51,7 +55,7 @@ def show(options: argparse.Namespace) -> None:
         if several:
             heading = f"## {folder}" if options.format == "markdown" else f"{folder}\n{'=' * len(str(folder))}"
             print("\n" * (place > 0) + heading + "\n")
-        _print_tables(folder, options)
+        _print_results(folder, options)
     if several:
         _print_models(options)
 
@@ -79,52 +83,65 @@ def _print_records(options: argparse.Namespace) -> None:
         print(json.dumps([dataclasses.asdict(record) for record in every], ensure_ascii=False, indent=1))
 
 
-def _print_tables(results: Path, options: argparse.Namespace) -> None:
+def _print_results(results: Path, options: argparse.Namespace) -> None:
+    folder = check_results(results)
+    cited = None if options.quoted is None else _quoted(folder, options)
+    if options.all or not (folder / "eval.json").exists():
+        print("\n".join([*_tables(folder, options.format), *([cited] if cited else [])]))
+        return
+    from psp.report.run import Run
+    from psp.report.summary import ten_lines
+
+    print(ten_lines(Run.load(folder), options.format), end=f"\n{cited}" if cited else "")
+
+
+def _quoted(folder: Path, options: argparse.Namespace) -> str:
+    """The published figures of others beside a model's."""
+    from psp.core.files import read_json
+    from psp.report import comparison, reported
+
+    cited = [one for file in options.quoted or [None] for one in reported.load(file)]
+    if not (folder / "eval.json").exists():
+        raise DataError("has no eval.json, beside which figures are quoted; make it with snakemake first", folder)
+    table = comparison.quoted(read_json(folder / "eval.json"), cited)
+    return table.write(options.format) if table else _NOTHING_QUOTED
+
+
+def _tables(folder: Path, form: str) -> Iterator[str]:
+    """All tables of a model's results, or of a translator's."""
     from psp.core.files import read_json
     from psp.models.scores import is_of_every_model
     from psp.pairs import data_warnings
-    from psp.report import comparison, eval_table, reported, task_table, translator_table
+    from psp.report import comparison, eval_table, task_table, translator_table
 
-    folder = check_results(results)
-    files = {
-        name: path
-        for name in ("eval", "compare", "variants", "quantized", "translator")
-        if (path := folder / f"{name}.json").exists()
-    }
-    reports = {name: read_json(path) for name, path in files.items()}
+    names = ("eval", "compare", "variants", "quantized", "translator")
+    reports = {name: read_json(path) for name in names if (path := folder / f"{name}.json").exists()}
     paths = [*(folder / "tasks").glob("*.json"), *folder.glob("systems/*/tasks/*.json")]
     # One task after another, the model before the other systems.
     tasks = [read_json(path) for path in sorted(paths, key=lambda path: (path.name, len(path.parts), path))]
     if "eval" in reports:  # which has the tasks of every model
         tasks = [task for task in tasks if not is_of_every_model(task)]
-    cited = [] if options.quoted is None else [one for file in options.quoted or [None] for one in reported.load(file)]
-    if cited and "eval" not in reports:
-        raise DataError("has no eval.json, beside which figures are quoted; make it with snakemake first", folder)
     if not tasks and not reports.keys() - {"compare"}:
         raise DataError(
             "has no eval.json, variants.json, quantized.json, translator.json or tasks/; make one with snakemake first",
             folder,
         )
-    tables = []
     if "eval" in reports:
-        if warnings := data_warnings.page(folder, reports["eval"], options.format):
-            tables.append(warnings)
-        main = None if options.all else True
-        tables.append(eval_table.table(reports["eval"], reports.get("compare"), main).write(options.format))
-        if "parts" in reports["eval"]:
-            tables.append(comparison.parts(reports["eval"]).write(options.format))
-    if cited:
-        others = comparison.quoted(reports["eval"], cited)
-        tables.append(others.write(options.format) if others else _NOTHING_QUOTED)
+        evaluation = reports["eval"]
+        warnings = data_warnings.of_evaluated(folder, evaluation)
+        if text := data_warnings.as_text(warnings, evaluation["model"], form):
+            yield text
+        yield eval_table.table(evaluation, reports.get("compare")).write(form)
+        if "parts" in evaluation:
+            yield comparison.parts(evaluation).write(form)
     if tasks:
-        tables.append(task_table.table(tasks, reports.get("compare")).write(options.format))
+        yield task_table.table(tasks, reports.get("compare")).write(form)
     if "variants" in reports:
-        tables += [table.write(options.format) for table in comparison.variants(reports["variants"])]
+        yield from (table.write(form) for table in comparison.variants(reports["variants"]))
     if "quantized" in reports:
-        tables.append(comparison.quantized(reports["quantized"]).write(options.format))
+        yield comparison.quantized(reports["quantized"]).write(form)
     if "translator" in reports:
-        tables.append(translator_table.table(reports["translator"], options.format))
-    print("\n".join(tables))
+        yield translator_table.table(reports["translator"], form)
 
 
 def add_report(added: argparse.ArgumentParser) -> None:
