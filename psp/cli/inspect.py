@@ -7,11 +7,12 @@ import contextlib
 import dataclasses
 import json
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psp.cli.project import models, named, read_config
-from psp.core.errors import ConfigError, DownloadError
+from psp.core.errors import ConfigError, DataError, DownloadError
 
 if TYPE_CHECKING:
     from psp.config.config import Config
@@ -39,7 +40,7 @@ def inspect(options: argparse.Namespace) -> None:
         for number, name in enumerate(names):
             for notice in config.notices(config.model(name)):
                 logging.getLogger("psp").warning("%s", notice)
-            report = _inspected(config, name)
+            report = _inspected(config, name, options.configfile)
             page = Path(f"results/{name}/inspect.html")
             from psp.report import inspect
 
@@ -51,7 +52,7 @@ def inspect(options: argparse.Namespace) -> None:
                 print(f"\nExamples of what each filter drops: {options.folder / page}")
 
 
-def _inspected(config: Config, name: str) -> InspectReport:
+def _inspected(config: Config, name: str, files: Sequence[str]) -> InspectReport:
     from psp.config.downloads import FOLDER
     from psp.corpora import open_corpus
     from psp.pairs.inspect import findings, inspect_corpus, runnable
@@ -60,6 +61,14 @@ def _inspected(config: Config, name: str) -> InspectReport:
     model = config.cleared(name)
     if not model.files:
         raise ConfigError(f"models.{name}: has no corpora of its own; name a model that has")
+    for part in model.files:
+        # Mirrors under results/ are files that the workflow makes, such as the demo's.
+        here = [Path(mirror) for mirror in config.remote(part.download).mirrors] if part.download else []
+        if here and not any(
+            path.parts[0] != "results" or path.exists() for path in [*here, Path(FOLDER, part.download)]
+        ):
+            options = "".join(f"--configfile {' '.join(files)} " if files else "")
+            raise DataError(f"the workflow makes it first: snakemake --cores 2 {options}-- {here[0]}", here[0])
     _download(config, model)
     lid = Path(FOLDER, config.lid())
     segmenters = {
