@@ -61,13 +61,11 @@ def _inspected(config: Config, name: str, files: Sequence[str]) -> InspectReport
     model = config.cleared(name)
     if not model.files:
         raise ConfigError(f"models.{name}: has no corpora of its own; name a model that has")
-    for part in model.files:
+    for file in filter(None, (part.download for part in model.files)):
         # Mirrors under results/ are files that the workflow makes, such as the demo's.
-        here = [Path(mirror) for mirror in config.remote(part.download).mirrors] if part.download else []
-        if here and not any(
-            path.parts[0] != "results" or path.exists() for path in [*here, Path(FOLDER, part.download)]
-        ):
-            options = "".join(f"--configfile {' '.join(files)} " if files else "")
+        here = [Path(mirror) for mirror in config.remote(file).mirrors]
+        if here and not any(path.parts[0] != "results" or path.exists() for path in [*here, Path(FOLDER, file)]):
+            options = f"--configfile {' '.join(files)} " if files else ""
             raise DataError(f"the workflow makes it first: snakemake --cores 2 {options}-- {here[0]}", here[0])
     _download(config, model)
     lid = Path(FOLDER, config.lid())
