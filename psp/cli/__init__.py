@@ -1,7 +1,7 @@
 """The command line, one module for each family of commands; here is what several of them share.
 
 :mod:`psp.cli.main` lists the commands. Of the one that is run, ``psp`` imports the module, whose function
-``add_COMMAND`` gives the parser its arguments and names the function that does the work, with the slow imports.
+``add_COMMAND`` adds its arguments to the parser; ``run_COMMAND`` does the work, and the slow imports.
 """
 
 from __future__ import annotations

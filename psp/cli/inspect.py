@@ -22,12 +22,11 @@ if TYPE_CHECKING:
 
 def add_inspect(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp inspect``."""
-    added.set_defaults(run=inspect)
     added.add_argument("--json", action="store_true", help="print the whole report as JSON instead of its summary")
     models(added)
 
 
-def inspect(options: argparse.Namespace) -> None:
+def run_inspect(options: argparse.Namespace) -> None:
     """Run ``psp inspect``, and write a page for each model.
 
     Raises:

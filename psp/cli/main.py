@@ -114,6 +114,6 @@ def _parser(command: str) -> argparse.ArgumentParser:
 def add_arguments(parser: argparse.ArgumentParser, command: str) -> None:
     """Add a command's arguments, and what it runs, to its parser; its module is imported here alone."""
     (module,) = (group[command][0] for group in COMMANDS.values() if command in group)
-    parser.set_defaults(level=logging.WARNING)
-    family = importlib.import_module(f"psp.cli.{module}")
-    getattr(family, f"add_{command.replace('-', '_')}")(parser)
+    family, name = importlib.import_module(f"psp.cli.{module}"), command.replace("-", "_")
+    parser.set_defaults(level=logging.WARNING, run=getattr(family, f"run_{name}"))
+    getattr(family, f"add_{name}")(parser)

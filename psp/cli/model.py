@@ -22,12 +22,11 @@ log = logging.getLogger(__name__)
 
 def add_info(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp info``."""
-    added.set_defaults(run=info)
     model_argument(added)
     added.add_argument("--json", action="store_true", help="print JSON")
 
 
-def info(options: argparse.Namespace) -> None:
+def run_info(options: argparse.Namespace) -> None:
     """Run ``psp info``."""
     from psp.models.model import load_model
 
@@ -131,14 +130,13 @@ def _said_of_parts(facts: dict[str, Any]) -> dict[str, str]:
 
 def add_quantize(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp quantize``."""
-    added.set_defaults(run=quantize)
     model_argument(added)
     added.add_argument("out", type=Path, metavar="OUT", help="the model folder to write; must not exist")
     added.add_argument("--dtype", choices=["float16", "int8"], help="type of the embedding matrix (default: unchanged)")
     added.add_argument("--dim", type=int, metavar="D", help="keep the first D dimensions (default: all)")
 
 
-def quantize(options: argparse.Namespace) -> None:
+def run_quantize(options: argparse.Namespace) -> None:
     """Run ``psp quantize``."""
     if options.dtype is None and options.dim is None:
         raise ConfigError("nothing to make smaller; give --dtype int8, --dim 256, or both")
@@ -174,7 +172,6 @@ def quantize(options: argparse.Namespace) -> None:
 
 def add_combine(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp combine``."""
-    added.set_defaults(run=combine)
     added.add_argument(
         "models",
         nargs="+",
@@ -189,7 +186,7 @@ def add_combine(added: argparse.ArgumentParser) -> None:
     )
 
 
-def combine(options: argparse.Namespace) -> None:
+def run_combine(options: argparse.Namespace) -> None:
     """Run ``psp combine``."""
     if len(options.models) < 2:
         raise ConfigError("one model alone cannot be combined; name two or more")
@@ -261,7 +258,6 @@ def _prompts(model: StaticModel) -> str:
 
 def add_export(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp export``."""
-    added.set_defaults(run=export)
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = "formats:\n" + "\n".join(f"  {form}: {loads}" for form, loads in FORMS.items())
     added.add_argument("form", choices=list(FORMS), metavar="FORM", help="one of the formats below")
@@ -275,7 +271,7 @@ def add_export(added: argparse.ArgumentParser) -> None:
     )
 
 
-def export(options: argparse.Namespace) -> None:
+def run_export(options: argparse.Namespace) -> None:
     """Run ``psp export``."""
     from psp.models.exports import export, own_texts
     from psp.models.model import load_model
@@ -288,13 +284,12 @@ def export(options: argparse.Namespace) -> None:
 
 def add_import_checkpoint(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp import-checkpoint``."""
-    added.set_defaults(run=import_checkpoint)
     added.add_argument("checkpoint", type=Path, metavar="MODEL.pt", help="the PyTorch pickle; none of its code is run")
     added.add_argument("sentencepiece", type=Path, metavar="SP.model", help="its sentencepiece model")
     added.add_argument("out", type=Path, metavar="FOLDER", help="the model folder to write; must not exist")
 
 
-def import_checkpoint(options: argparse.Namespace) -> None:
+def run_import_checkpoint(options: argparse.Namespace) -> None:
     """Run ``psp import-checkpoint``."""
     from psp.models.published import import_checkpoint
 
@@ -307,7 +302,6 @@ def import_checkpoint(options: argparse.Namespace) -> None:
 
 def add_push(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp push``."""
-    added.set_defaults(run=push)
     added.add_argument(
         "folder", type=Path, metavar="FOLDER", help="results/<model>/release, or any folder with a model"
     )
@@ -317,7 +311,7 @@ def add_push(added: argparse.ArgumentParser) -> None:
     added.add_argument("--message", metavar="TEXT", help="the commit's message")
 
 
-def push(options: argparse.Namespace) -> None:
+def run_push(options: argparse.Namespace) -> None:
     """Run ``psp push``."""
     from psp.models.hub import push
 

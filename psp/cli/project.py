@@ -112,7 +112,6 @@ _HEADER = """\
 
 def add_train(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp train``."""
-    added.set_defaults(run=train)
     added.add_argument("file", type=Path, metavar="FILE", help="TSV, CSV, TMX, JSON lines or Parquet; may be packed")
     added.add_argument(
         "--languages",
@@ -127,7 +126,7 @@ def add_train(added: argparse.ArgumentParser) -> None:
     added.add_argument("--cores", type=positive, metavar="N", help="number of cores (default: all cores)")
 
 
-def train(options: argparse.Namespace) -> None:
+def run_train(options: argparse.Namespace) -> None:
     """Run ``psp train``.
 
     Raises:
@@ -147,7 +146,7 @@ def train(options: argparse.Namespace) -> None:
             f"{config}: is of another command, `{written.removeprefix('# ')}`; edit it and give that again, or name "
             "another --out"
         )
-    from psp.cli.results import show
+    from psp.cli.results import run_show
     from psp.config.config_file import read_yaml
     from psp.core.machine import usable_cores
 
@@ -159,7 +158,7 @@ def train(options: argparse.Namespace) -> None:
     if snakemake(out, targets, [NAME], options.cores or len(usable_cores())):
         raise DataError("was not made; see the reason above", out / targets[0])
     results = [out / "results" / name for name in models]
-    show(argparse.Namespace(results=results, quoted=None, all=False, format="text"))
+    run_show(argparse.Namespace(results=results, quoted=None, all=False, format="text"))
     print(f"\nThe model is in {out / 'results' / next(iter(models)) / 'model'}; to change it, edit {config}")
 
 
@@ -193,7 +192,6 @@ def _command(options: argparse.Namespace) -> str:
 
 def add_languages(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp languages``."""
-    added.set_defaults(run=languages)
     added.add_argument("action", choices=["suggest"], help="print the YAML block, or write it to --out")
     added.add_argument("language", metavar="LANGUAGE", help="ISO 639-1 code, such as sw")
     added.add_argument(
@@ -203,7 +201,7 @@ def add_languages(added: argparse.ArgumentParser) -> None:
     project(added)
 
 
-def languages(options: argparse.Namespace) -> None:
+def run_languages(options: argparse.Namespace) -> None:
     """Run ``psp languages``."""
     config = read_config(options)
     from psp.config.suggest import suggest
@@ -223,11 +221,10 @@ def languages(options: argparse.Namespace) -> None:
 
 def add_plan(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp plan``."""
-    added.set_defaults(run=plan)
     models(added)
 
 
-def plan(options: argparse.Namespace) -> None:
+def run_plan(options: argparse.Namespace) -> None:
     """Run ``psp plan``."""
     names = named(options)
     config = read_config(options)
@@ -241,13 +238,12 @@ def plan(options: argparse.Namespace) -> None:
 
 def add_pin(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp pin``."""
-    added.set_defaults(run=pin)
     added.add_argument("models", nargs="+", metavar="MODEL", help="a model of the config, such as fr")
     project(added)
     added.add_argument("--check", action="store_true", help="only verify the files against their pins")
 
 
-def pin(options: argparse.Namespace) -> None:
+def run_pin(options: argparse.Namespace) -> None:
     """Run ``psp pin``."""
     config, downloads = read_config(options), options.folder / "results/downloads"
     from psp.config import pins
@@ -268,9 +264,8 @@ def pin(options: argparse.Namespace) -> None:
 
 def add_workflow(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp workflow``."""
-    added.set_defaults(run=workflow)
 
 
-def workflow(options: argparse.Namespace) -> None:
+def run_workflow(options: argparse.Namespace) -> None:
     """Run ``psp workflow``."""
     print(home() / "Snakefile")

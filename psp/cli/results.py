@@ -17,7 +17,6 @@ _NOTHING_QUOTED = "Nothing is quoted: no figure of these is over a whole publish
 
 def add_show(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp show``."""
-    added.set_defaults(run=show)
     added.add_argument(
         "results",
         type=Path,
@@ -45,7 +44,7 @@ def add_show(added: argparse.ArgumentParser) -> None:
     )
 
 
-def show(options: argparse.Namespace) -> None:
+def run_show(options: argparse.Namespace) -> None:
     """Run ``psp show``."""
     if options.format in ("csv", "json"):
         _print_records(options)
@@ -146,12 +145,11 @@ def _tables(folder: Path, form: str) -> Iterator[str]:
 
 def add_report(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp report``."""
-    added.set_defaults(run=report)
     added.add_argument("folders", nargs="+", type=Path, metavar="FOLDER", help="a model's results, such as results/fr")
     added.add_argument("--out", required=True, type=Path, metavar="FILE", help="the page, such as report.html")
 
 
-def report(options: argparse.Namespace) -> None:
+def run_report(options: argparse.Namespace) -> None:
     """Run ``psp report``."""
     for folder in options.folders:
         check_results(folder)
@@ -178,7 +176,6 @@ _ENCODERS = (
 
 def add_eval(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp eval``."""
-    added.set_defaults(run=evaluate)
     added.set_defaults(level=logging.INFO)
     added.add_argument("encoder", metavar="ENCODER", help=_ENCODERS)
     added.add_argument(
@@ -213,7 +210,7 @@ def add_eval(added: argparse.ArgumentParser) -> None:
     )
 
 
-def evaluate(options: argparse.Namespace) -> None:
+def run_eval(options: argparse.Namespace) -> None:
     """Run ``psp eval``."""
     if options.resamples < 100 or options.seed < 0:
         raise ConfigError("--resamples must be 100 or more, and --seed 0 or more")

@@ -104,7 +104,6 @@ def _stored_dtype(options: argparse.Namespace) -> str:
 
 def add_search(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp search``."""
-    added.set_defaults(run=search)
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = (
         "Each sentence found is one tab-separated line: query, rank, cosine, line number in the corpus, sentence.\n"
@@ -125,7 +124,7 @@ def add_search(added: argparse.ArgumentParser) -> None:
     threads(added)
 
 
-def search(options: argparse.Namespace) -> None:
+def run_search(options: argparse.Namespace) -> None:
     """Run ``psp search``."""
     _check(options)
 
@@ -209,7 +208,6 @@ def _json(query: str, hits: list[Any], unknown: float) -> str:
 
 def add_mine(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp mine``."""
-    added.set_defaults(run=mine)
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = f"pairs:\n{_described(CHOICES)}index:\n{_index_kinds()}"
@@ -239,7 +237,7 @@ def add_mine(added: argparse.ArgumentParser) -> None:
     threads(added)
 
 
-def mine(options: argparse.Namespace) -> None:
+def run_mine(options: argparse.Namespace) -> None:
     """Run ``psp mine``."""
     check_positive(options)
     index = _index_kind(options)

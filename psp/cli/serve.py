@@ -18,7 +18,6 @@ log = logging.getLogger(__name__)
 
 def add_serve(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp serve``."""
-    added.set_defaults(run=serve)
     model_argument(added)
     shape_arguments(added)
     added.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
@@ -49,7 +48,7 @@ def add_serve(added: argparse.ArgumentParser) -> None:
     )
 
 
-def serve(options: argparse.Namespace) -> None:
+def run_serve(options: argparse.Namespace) -> None:
     """Run ``psp serve`` until Ctrl-C or SIGTERM."""
     try:
         from psp.inference.serve.app import application

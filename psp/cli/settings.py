@@ -15,13 +15,12 @@ _ENTRIES = {"corpora": "corpus", "models": "model", "variants": "model"}
 
 def add_settings(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp settings``."""
-    added.set_defaults(run=settings)
     added.add_argument(
         "block", nargs="?", help="only this block or key, such as filters or train.epochs (default: the names of all)"
     )
 
 
-def settings(options: argparse.Namespace) -> None:
+def run_settings(options: argparse.Namespace) -> None:
     """Run ``psp settings``."""
     from psp.config import entries
 

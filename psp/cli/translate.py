@@ -39,12 +39,11 @@ def _loaded(options: argparse.Namespace, **search: Any) -> Translator:
     if not options.translator.is_dir():
         raise DataError("no such folder; name that of a translator", options.translator)
     entry = {**trained_settings(options.translator), **search}
-    return load_translator(entry, threads=options.threads, where=f"psp {options.run.__name__}")
+    return load_translator(entry, threads=options.threads, where=f"psp {options.run.__name__.removeprefix('run_')}")
 
 
 def add_translate(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp translate``."""
-    added.set_defaults(run=translate)
     _shared_arguments(added, "results/translators/NAME/model, or any CTranslate2 model", beam=5)
     added.add_argument(
         "--sentencepiece", metavar="FILE", help="the translator's sentencepiece model, if it is not in its folder"
@@ -62,7 +61,7 @@ def add_translate(added: argparse.ArgumentParser) -> None:
     )
 
 
-def translate(options: argparse.Namespace) -> None:
+def run_translate(options: argparse.Namespace) -> None:
     """Run ``psp translate``."""
     check_positive(options)
     if options.beam < 1:
@@ -93,7 +92,6 @@ def translate(options: argparse.Namespace) -> None:
 
 def add_paraphrase(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp paraphrase``."""
-    added.set_defaults(run=paraphrase)
     _shared_arguments(
         added,
         "a translator from a language into itself: results/translators/NAME/model, or any CTranslate2 model",
@@ -137,7 +135,7 @@ def add_paraphrase(added: argparse.ArgumentParser) -> None:
     )
 
 
-def paraphrase(options: argparse.Namespace) -> None:
+def run_paraphrase(options: argparse.Namespace) -> None:
     """Run ``psp paraphrase``."""
     check_positive(options)
     if options.beam < options.k:

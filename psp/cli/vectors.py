@@ -40,7 +40,6 @@ def _in_order(source: ChunkSource, work: Embed | PairScore, jobs: int) -> Abstra
 
 def add_embed(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp embed``."""
-    added.set_defaults(run=embed)
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
     model_argument(added)
     text_argument(added, "sentences, one per line; plain, or .gz, .bz2, .xz, .zst")
@@ -54,7 +53,7 @@ def add_embed(added: argparse.ArgumentParser) -> None:
     jobs(added)
 
 
-def embed(options: argparse.Namespace) -> None:
+def run_embed(options: argparse.Namespace) -> None:
     """Run ``psp embed``."""
     from psp.core.logs import Progress
     from psp.inference.streaming import Embed, UnknownShare, opened
@@ -89,13 +88,12 @@ def embed(options: argparse.Namespace) -> None:
 
 def add_score(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp score``."""
-    added.set_defaults(run=score)
     model_argument(added)
     text_argument(added, "tab-separated lines, plain or compressed; the first two columns are the sentences")
     jobs(added)
 
 
-def score(options: argparse.Namespace) -> None:
+def run_score(options: argparse.Namespace) -> None:
     """Run ``psp score``."""
     from psp.core.logs import Progress
     from psp.inference.streaming import PairScore, UnknownShare, opened

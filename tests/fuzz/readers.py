@@ -452,7 +452,7 @@ def _model(folder: Path, write: Callable[[Path], object]) -> Made:
             assert Path(file).resolve().is_relative_to((folder / "model").resolve())
         # What psp says of it, and what it writes of it, is true of it.
         with contextlib.redirect_stdout(io.StringIO()):
-            model.info(argparse.Namespace(model=str(folder / "model"), json=True))
+            model.run_info(argparse.Namespace(model=str(folder / "model"), json=True))
         out = folder / f"export{next(places)}"
         export("sentence-transformers", loaded, out, ["the cat"])
         again = load_model(out, accelerate=False).encode(["the cat", "le chat dort"])
