@@ -66,22 +66,204 @@ class ModelCardData:
         self.eval_results_dict[evaluator] = dict(metrics)
 
 
-class SentenceEncoder(abc.ABC):
-    """The part of :class:`psp.models.text_model.TextModel` that follows sentence-transformers."""
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list, after checking that each is a str."""
+    if isinstance(texts, str | bytes):
+        raise TypeError(f"texts must be a list of str, not one {type(texts).__name__}: write [text]")
+    if (columns := getattr(texts, "columns", None)) is not None:  # pandas and polars data frames
+        names = [str(name) for name in columns]
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}: write df[{next(iter(names), 'text')!r}]"
+            f".tolist() for the column that holds them ({', '.join(names[:8])})"
+        )
+    if isinstance(texts, Mapping):  # its keys would be embedded
+        raise TypeError(f"texts must be a list of str, not a {type(texts).__name__}: write list(texts.values())")
+    if isinstance(texts, Set):
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}, which has no order: write sorted(texts)"
+        )
+    result = list(texts)
+    for index, text in enumerate(result):
+        if not isinstance(text, str):
+            raise TypeError(f"texts[{index}] is {type(text).__name__}, not str")
+    return result
+
+
+def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:
+    """The prompts of a config, by name.
+
+    Raises:
+        DataError: they are not a mapping from names to texts.
+    """
+    prompts = config.get("prompts") or {}
+    if not isinstance(prompts, Mapping) or not all(isinstance(part, str) for item in prompts.items() for part in item):
+        raise DataError(f'config.json: prompts is {str(prompts)[:60]}, not names with texts such as {{"query": "q: "}}')
+    return dict(prompts)
+
+
+def quantized(vectors: np.ndarray, precision: str) -> np.ndarray:
+    """Quantize vectors as sentence-transformers does; see :meth:`TextModel.encode`.
+
+    Raises:
+        ValueError: int8 or uint8 of a single vector, which has no range.
+    """
+    if precision == "float32":
+        return vectors
+    if precision in ("binary", "ubinary"):
+        bits = np.packbits(vectors > 0, axis=-1)
+        return (bits ^ 128).view(np.int8) if precision == "binary" else bits
+    if not len(vectors):
+        return vectors.astype(precision)
+    if len(vectors) == 1:
+        raise ValueError(
+            f"precision is {precision!r}, whose ranges come from the vectors themselves; a single one has none"
+        )
+    if len(vectors) < FEW:
+        log.warning(
+            "encode: %s ranges are taken from only %d vectors; more vectors give better ranges", precision, len(vectors)
+        )
+    least = vectors.min(axis=0)
+    steps = (vectors.max(axis=0) - least) / np.float32(255)
+    steps[steps == 0] = 1
+    whole = np.clip(np.floor((vectors - least) / steps), 0, 255)
+    return whole.astype(np.uint8) if precision == "uint8" else (whole - 128).astype(np.int8)
+
+
+def tensor(array: np.ndarray) -> Any:
+    """Convert an array to a torch tensor, which shares its memory.
+
+    Raises:
+        PspError: torch is not installed.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise PspError(
+            "tensors need the package torch: pip install torch, or leave convert_to_numpy as it is"
+        ) from None
+    return torch.from_numpy(array)
+
+
+def as_given(vectors: np.ndarray, *given: Any) -> Any:
+    """Return ``vectors``, as a tensor if any of ``given`` is a tensor or a list of tensors."""
+    first = (one[0] if isinstance(one, list | tuple) and len(one) else one for one in given)
+    return tensor(vectors) if any(type(one).__module__.partition(".")[0] == "torch" for one in first) else vectors
+
+
+def _check_place(device: Any, pool: Any) -> None:
+    if pool is not None or isinstance(device, list | tuple):
+        raise ValueError(f"{'device is a list' if pool is None else 'pool is given'}: {_PROCESSES}")
+    if device is not None and str(device).partition(":")[0] != "cpu":
+        raise ValueError(f"device is {str(device)!r}: {_ELSEWHERE}")
+
+
+class TextModel(abc.ABC):
+    """A model: text in, vectors out. A kind of models is a subclass, and an entry in :mod:`psp.models.folder`.
+
+    :meth:`encode` and what is around it follow sentence-transformers.
+    """
 
     config: dict[str, Any]
     #: The number of dimensions that :meth:`encode` keeps by default; None: all.
     truncate_dim: int | None = None
     _card: ModelCardData | None = None
+    threads: int
+
+    @classmethod
+    def load(
+        cls,
+        folder: Path | str,
+        *,
+        dtype: str | None = None,
+        dim: int | None = None,
+        threads: int = 1,
+        accelerate: bool | str | None = None,
+    ) -> Self:
+        """Load a model's folder. The embedding matrix is memory-mapped: processes that load it share its memory.
+
+        Args:
+            folder: the folder.
+            dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
+            dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs, combinations and transformers.
+            threads: as for the class.
+            accelerate: as for the class.
+
+        Raises:
+            DataError: a file is missing, damaged, of another version, or does not fit the others.
+            PspError: the model needs a segmenter or a library that is not installed.
+            ValueError: ``dtype`` or ``dim`` is not available; or as for the class.
+        """
+        return cls._load(Path(folder), threads, accelerate).quantized(dtype, dim)
+
+    @classmethod
+    @abc.abstractmethod
+    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
+        """Load a model's folder as it was saved."""
+
+    @property
+    @abc.abstractmethod
+    def dtype(self) -> str:
+        """The data type of the embedding matrix: float32, float16 or int8."""
+
+    @property
+    @abc.abstractmethod
+    def nbytes(self) -> int:
+        """The size in bytes of the embedding matrix and everything else that vectors need."""
+
+    @abc.abstractmethod
+    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
+        """The share of each text's pieces that the model does not know, 0 to 1: float64 (n,).
+
+        Those of the config's ``left_out`` count as unknown. A text whose share is 1 gets zeros as its vector.
+
+        Raises:
+            TypeError, DataError: as :meth:`embed_raw_text`.
+        """
+
+    @abc.abstractmethod
+    def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
+        """Return a smaller model, or itself if nothing changes.
+
+        Args:
+            dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
+            dim: the number of leading dimensions to keep (default: all). An LSTM needs all of its embeddings, a
+                combination all its parts, and a transformer is neither converted nor cut.
+
+        Raises:
+            ValueError: ``dtype`` or ``dim`` is not available.
+        """
+
+    @abc.abstractmethod
+    def save(self, folder: Path | str) -> dict[str, Any]:
+        """Write the model as a folder; the same model gives the same bytes.
+
+        Returns:
+            The complete config.
+
+        Raises:
+            DataError: an embedding matrix is not finite, or the folder cannot be written.
+        """
+
+    @abc.abstractmethod
+    def _ids(self, texts: list[str], first: int) -> Any:
+        """The input of :meth:`_pool`; ``first`` is the index of the first text, for errors."""
+
+    @abc.abstractmethod
+    def _pool(self, encoded: Any, out: np.ndarray) -> None:
+        """Write the vectors of texts, float32 (n, dim), into ``out``."""
+
+    @abc.abstractmethod
+    def _understood(self, encoded: Any) -> np.ndarray:
+        """Tell of each text of :meth:`_ids` whether it has a known piece, bool (n,)."""
+
+    @abc.abstractmethod
+    def identity(self) -> str:
+        """A SHA-256 of all that determines its vectors: its embedding matrix, pieces and text processing."""
 
     @property
     @abc.abstractmethod
     def dim(self) -> int:
         """The number of dimensions of a vector."""
-
-    @abc.abstractmethod
-    def _embed(self, texts: list[str], batch_size: int, dim: int, *, normalize: bool, shown: bool) -> np.ndarray:
-        """Embed texts in ``dim`` dimensions; ``normalize``: scale the vectors to unit length."""
 
     def encode(
         self,
@@ -260,197 +442,6 @@ class SentenceEncoder(abc.ABC):
     @abc.abstractmethod
     def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
         """Token embeddings of each text, as ``form`` makes them; with ``vectors``, dicts of ids and both vectors."""
-
-
-def checked_texts(texts: Iterable[str]) -> list[str]:
-    """The texts as a list, after checking that each is a str."""
-    if isinstance(texts, str | bytes):
-        raise TypeError(f"texts must be a list of str, not one {type(texts).__name__}: write [text]")
-    if (columns := getattr(texts, "columns", None)) is not None:  # pandas and polars data frames
-        names = [str(name) for name in columns]
-        raise TypeError(
-            f"texts must be a list of str, not a {type(texts).__name__}: write df[{next(iter(names), 'text')!r}]"
-            f".tolist() for the column that holds them ({', '.join(names[:8])})"
-        )
-    if isinstance(texts, Mapping):  # its keys would be embedded
-        raise TypeError(f"texts must be a list of str, not a {type(texts).__name__}: write list(texts.values())")
-    if isinstance(texts, Set):
-        raise TypeError(
-            f"texts must be a list of str, not a {type(texts).__name__}, which has no order: write sorted(texts)"
-        )
-    result = list(texts)
-    for index, text in enumerate(result):
-        if not isinstance(text, str):
-            raise TypeError(f"texts[{index}] is {type(text).__name__}, not str")
-    return result
-
-
-def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:
-    """The prompts of a config, by name.
-
-    Raises:
-        DataError: they are not a mapping from names to texts.
-    """
-    prompts = config.get("prompts") or {}
-    if not isinstance(prompts, Mapping) or not all(isinstance(part, str) for item in prompts.items() for part in item):
-        raise DataError(f'config.json: prompts is {str(prompts)[:60]}, not names with texts such as {{"query": "q: "}}')
-    return dict(prompts)
-
-
-def quantized(vectors: np.ndarray, precision: str) -> np.ndarray:
-    """Quantize vectors as sentence-transformers does; see :meth:`SentenceEncoder.encode`.
-
-    Raises:
-        ValueError: int8 or uint8 of a single vector, which has no range.
-    """
-    if precision == "float32":
-        return vectors
-    if precision in ("binary", "ubinary"):
-        bits = np.packbits(vectors > 0, axis=-1)
-        return (bits ^ 128).view(np.int8) if precision == "binary" else bits
-    if not len(vectors):
-        return vectors.astype(precision)
-    if len(vectors) == 1:
-        raise ValueError(
-            f"precision is {precision!r}, whose ranges come from the vectors themselves; a single one has none"
-        )
-    if len(vectors) < FEW:
-        log.warning(
-            "encode: %s ranges are taken from only %d vectors; more vectors give better ranges", precision, len(vectors)
-        )
-    least = vectors.min(axis=0)
-    steps = (vectors.max(axis=0) - least) / np.float32(255)
-    steps[steps == 0] = 1
-    whole = np.clip(np.floor((vectors - least) / steps), 0, 255)
-    return whole.astype(np.uint8) if precision == "uint8" else (whole - 128).astype(np.int8)
-
-
-def tensor(array: np.ndarray) -> Any:
-    """Convert an array to a torch tensor, which shares its memory.
-
-    Raises:
-        PspError: torch is not installed.
-    """
-    try:
-        import torch
-    except ModuleNotFoundError:
-        raise PspError(
-            "tensors need the package torch: pip install torch, or leave convert_to_numpy as it is"
-        ) from None
-    return torch.from_numpy(array)
-
-
-def as_given(vectors: np.ndarray, *given: Any) -> Any:
-    """Return ``vectors``, as a tensor if any of ``given`` is a tensor or a list of tensors."""
-    first = (one[0] if isinstance(one, list | tuple) and len(one) else one for one in given)
-    return tensor(vectors) if any(type(one).__module__.partition(".")[0] == "torch" for one in first) else vectors
-
-
-def _check_place(device: Any, pool: Any) -> None:
-    if pool is not None or isinstance(device, list | tuple):
-        raise ValueError(f"{'device is a list' if pool is None else 'pool is given'}: {_PROCESSES}")
-    if device is not None and str(device).partition(":")[0] != "cpu":
-        raise ValueError(f"device is {str(device)!r}: {_ELSEWHERE}")
-
-
-class TextModel(SentenceEncoder):
-    """A model: text in, vectors out. A kind of models is a subclass, and an entry in :mod:`psp.models.folder`.
-
-    ``encode`` and the rest of sentence-transformers' interface are in :class:`SentenceEncoder`.
-    """
-
-    threads: int
-
-    @classmethod
-    def load(
-        cls,
-        folder: Path | str,
-        *,
-        dtype: str | None = None,
-        dim: int | None = None,
-        threads: int = 1,
-        accelerate: bool | str | None = None,
-    ) -> Self:
-        """Load a model's folder. The embedding matrix is memory-mapped: processes that load it share its memory.
-
-        Args:
-            folder: the folder.
-            dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
-            dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs, combinations and transformers.
-            threads: as for the class.
-            accelerate: as for the class.
-
-        Raises:
-            DataError: a file is missing, damaged, of another version, or does not fit the others.
-            PspError: the model needs a segmenter or a library that is not installed.
-            ValueError: ``dtype`` or ``dim`` is not available; or as for the class.
-        """
-        return cls._load(Path(folder), threads, accelerate).quantized(dtype, dim)
-
-    @classmethod
-    @abc.abstractmethod
-    def _load(cls, folder: Path, threads: int, accelerate: bool | str | None) -> Self:
-        """Load a model's folder as it was saved."""
-
-    @property
-    @abc.abstractmethod
-    def dtype(self) -> str:
-        """The data type of the embedding matrix: float32, float16 or int8."""
-
-    @property
-    @abc.abstractmethod
-    def nbytes(self) -> int:
-        """The size in bytes of the embedding matrix and everything else that vectors need."""
-
-    @abc.abstractmethod
-    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
-        """The share of each text's pieces that the model does not know, 0 to 1: float64 (n,).
-
-        Those of the config's ``left_out`` count as unknown. A text whose share is 1 gets zeros as its vector.
-
-        Raises:
-            TypeError, DataError: as :meth:`embed_raw_text`.
-        """
-
-    @abc.abstractmethod
-    def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
-        """Return a smaller model, or itself if nothing changes.
-
-        Args:
-            dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
-            dim: the number of leading dimensions to keep (default: all). An LSTM needs all of its embeddings, a
-                combination all its parts, and a transformer is neither converted nor cut.
-
-        Raises:
-            ValueError: ``dtype`` or ``dim`` is not available.
-        """
-
-    @abc.abstractmethod
-    def save(self, folder: Path | str) -> dict[str, Any]:
-        """Write the model as a folder; the same model gives the same bytes.
-
-        Returns:
-            The complete config.
-
-        Raises:
-            DataError: an embedding matrix is not finite, or the folder cannot be written.
-        """
-
-    @abc.abstractmethod
-    def _ids(self, texts: list[str], first: int) -> Any:
-        """The input of :meth:`_pool`; ``first`` is the index of the first text, for errors."""
-
-    @abc.abstractmethod
-    def _pool(self, encoded: Any, out: np.ndarray) -> None:
-        """Write the vectors of texts, float32 (n, dim), into ``out``."""
-
-    @abc.abstractmethod
-    def _understood(self, encoded: Any) -> np.ndarray:
-        """Tell of each text of :meth:`_ids` whether it has a known piece, bool (n,)."""
-
-    @abc.abstractmethod
-    def identity(self) -> str:
-        """A SHA-256 of all that determines its vectors: its embedding matrix, pieces and text processing."""
 
     def embed_raw_text(self, texts: Sequence[str], batch_size: int = BATCH) -> np.ndarray:
         """Embed sentences, float32 (n, dim), in order; a vector depends only on its own text (an LSTM's to rounding).
