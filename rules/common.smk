@@ -24,7 +24,7 @@ from psp.core.errors import ConfigError, PspError
 from psp.core.files import sha256
 from psp.core.versions import VERSION
 from psp.evaluation import evaluate, judged, systems, tasks
-from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
+from psp.models import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
 from psp.models.registry import SENTENCE_TRANSFORMERS, encoder_files
 from psp.pairs import data_warnings
 from psp.pairs.filters import custom

@@ -34,10 +34,10 @@ OWN = (
 )  # fmt: skip
 #: Comparisons with such a word that is not the name of a kind, or that is left for a reason.
 OTHERWISE = {
-    ("psp/cli/show.py", "csv"): "a form of tables",
+    ("psp/cli/results.py", "csv"): "a form of tables",
     ("psp/config/downloads.py", "opus"): "a key of a catalogue's entry",
     ("psp/config/trained_entries.py", "transformer"): "the block of a variant",
-    ("psp/inference/streaming/vectorfile.py", "parquet"): "a format of files of vectors",
+    ("psp/inference/vectorfile.py", "parquet"): "a format of files of vectors",
     ("psp/report/summary.py", "mean"): "the mean of languages",
     ("workflow_scripts/stats.py", "text"): "a key of what the rule gives",
     ("psp/models/card.py", "add"): "how a combination joins its parts",
@@ -47,7 +47,7 @@ OTHERWISE = {
 BASES = (Tokenizer, CorpusKind, Task, Filter, TextModel, Objective)
 #: Where code asks for the class of a kind, each with the reason.
 ASKED = {
-    ("psp/cli/info.py", "CombinedModel"): "shows its parts and weights",
+    ("psp/cli/model.py", "CombinedModel"): "shows its parts and weights",
     ("psp/evaluation/lexicon.py", "WordSimilarity"): "takes pairs of words, which only such a task has",
     ("psp/evaluation/speed/measure.py", "PartsTokenizer"): "a store's own word for what wrote it",
     ("psp/evaluation/speed/systems.py", "CombinedModel"): "joins its parts' vectors",

@@ -11,7 +11,10 @@ ROOT = Path(__file__).parents[1]
 SMALL = 80
 #: Modules and packages whose tests stand under another name, each with where, and why.
 ELSEWHERE = {
-    "cli/common.py": ("cli/test_embed.py", "what the commands share is seen in each"),
+    "cli/model.py": ("cli/test_info.py", "a file of tests for each command"),
+    "cli/project.py": ("cli/test_train.py", "a file of tests for each command"),
+    "cli/results.py": ("cli/test_show.py", "a file of tests for each command"),
+    "cli/vectors.py": ("cli/test_embed.py", "a file of tests for each command"),
     "cli/serve.py": ("inference/serve/test_app.py", "the command serves the application"),
     "cli/search.py": ("inference/search/test_index.py", "the command hands over to the index"),
     "config/blocks": ("config/test_entries.py", "lists of settings"),
@@ -21,11 +24,9 @@ ELSEWHERE = {
     "evaluation/speed": ("evaluation/test_speed.py", "one measurement in several processes"),
     "inference/serve": ("inference/serve/test_app.py", "what a request is answered"),
     "corpora/rows.py": ("corpora/test_paranmt.py", "every form that a row has, and how many may be bad"),
-    "models/files.py": ("models/test_trust.py", "which files of a model are opened"),
     "models/exports": ("models/exports/test_exports.py", "each export against the model"),
     "models/pooling.py": ("models/test_table.py", "its sums are the table's"),
     "models/text_model.py": ("models/test_model.py", "what every Model does"),
-    "models/token_model.py": ("models/test_model.py", "what a Model of one vocabulary does"),
     "models/static.py": ("models/test_model.py", "a Model is a static one and the words around it"),
     "pairs/filters": ("pairs/filters/test_filters.py", "all filters of one contract"),
     "pairs/lexicon": ("pairs/lexicon/test_build.py", "each way of counting against plain dictionaries"),

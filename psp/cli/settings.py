@@ -11,16 +11,15 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 from psp.core.errors import DataError, closest
 
 
-def add(command: Any) -> None:
-    """Add the command's parser."""
-    added = command("settings", run, "Print the keys of the config: defaults, allowed values, and what each is for.")
+def add_settings(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp settings``."""
     added.add_argument(
         "block", nargs="?", help="only this block or key, such as filters or train.epochs (default: the names of all)"
     )
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the command."""
+def run_settings(options: argparse.Namespace) -> None:
+    """Run ``psp settings``."""
     from psp.config.blocks.entries import Document
 
     if options.block is None:

@@ -18,8 +18,7 @@ from psp.config.training import FromStore
 from psp.config.written import Written
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
-from psp.models import lstm
-from psp.models.files import combination_files
+from psp.models import combination_files, lstm
 
 #: Blocks that an entry of a combination may have.
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")

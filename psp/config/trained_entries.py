@@ -23,7 +23,7 @@ from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
 from psp.evaluation.judged import metric
 from psp.evaluation.testsets import SEMEVAL
-from psp.models.files import CONFIG, WEIGHTS
+from psp.models import CONFIG, WEIGHTS
 from psp.models.registry import known_languages
 from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from psp.config.blocks.training import TrainBlock
 from psp.config.model import ModelEntry, ModelKind
-from psp.models.files import SENTENCEPIECE
+from psp.models import SENTENCEPIECE
 
 if TYPE_CHECKING:
     from psp.training.loop import Training

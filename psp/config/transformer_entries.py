@@ -18,7 +18,7 @@ from psp.config.trained_entries import Trained
 from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.evaluation import systems
-from psp.models.files import TRANSFORMER_NAMES
+from psp.models import TRANSFORMER_NAMES
 
 if TYPE_CHECKING:
     from psp.training.transformer import TransformerTraining

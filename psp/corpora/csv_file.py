@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
 from psp.corpora.archive import open_text
 from psp.corpora.base import register
@@ -75,7 +75,7 @@ class _Lines(Iterator[str]):
     """The lines of a stream, with half characters for bytes that are not UTF-8; a row takes no more than the limit."""
 
     def __init__(self, stream: Any, path: Path) -> None:
-        self._lines, self._path, self._most = raw_lines(stream, path), path, limits.LINE_BYTES
+        self._lines, self._path, self._most = raw_lines(stream, path), path, files.LINE_BYTES
         self.number = self.of_row = 0  # lines read; bytes of the current row
         csv.field_size_limit(self._most)
 

@@ -40,7 +40,7 @@ from psp.config.blocks.sources import SourcesBlock
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import TAKES_NO_MORE, read_json, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.archive import store_member
 
 if TYPE_CHECKING:  # imported where a request is made, since the config imports this module and downloads nothing

@@ -18,15 +18,14 @@ from pathlib import Path
 from typing import IO, Any
 from xml.parsers import expat
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
-from psp.core.packed import BUFFER_BYTES
+from psp.core.files import BUFFER_BYTES, check_plain
 from psp.corpora.archive import open_text
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.estimate import count_lines
 from psp.corpora.rows import ENCODING, Row, bad_row, row_of
 from psp.text.languages import ISO3
-from psp.text.lines import check_plain
 
 log = logging.getLogger(__name__)
 
@@ -106,7 +105,7 @@ class _Reader:
     """Collects the units of a file: the line of each, and its texts with their languages in lower case."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._most = path, limits.LINE_BYTES
+        self._path, self._most = path, files.LINE_BYTES
         self._done: list[tuple[int, list[tuple[str, str]]]] = []
         self._unit: list[tuple[str, str]] = []
         self._language, self._line = "", 0

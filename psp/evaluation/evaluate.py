@@ -19,7 +19,7 @@ from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.task import evaluate_task
 from psp.evaluation.task_files import Scores, scored_task
 from psp.evaluation.tasks import Sources, Task, by_default, of_every_model
-from psp.models.kinds import load
+from psp.models.folder import load
 from psp.models.scores import FORMAT, name_of
 
 if TYPE_CHECKING:

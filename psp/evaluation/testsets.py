@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from psp.core.corruption import DAMAGE
 from psp.core.errors import ConfigError, DataError
-from psp.core.limits import unpacked_problem
+from psp.core.files import unpacked_problem
 from psp.text.keys import normalised_keys
 from psp.text.languages import TATOEBA
 from psp.text.lines import read_lines

@@ -212,21 +212,20 @@ def shortened(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def page(folder: Path, evaluation: Mapping[str, Any], form: str) -> str:
-    """The warnings about the data of an evaluated model, with samples; empty if there are none.
+def of_evaluated(folder: Path, evaluation: Mapping[str, Any]) -> dict[str, Any]:
+    """The warnings about the data of an evaluated model, for :func:`lines` and :func:`as_text`.
 
     ``data.json`` gives the thresholds; without it, the defaults apply.
 
     Args:
         folder: results/<model>, which may hold data.json and the samples of dropped pairs.
         evaluation: eval.json, which holds the reports of the data stages if the workflow wrote it.
-        form: text or markdown.
 
     Raises:
         DataError: a file is broken.
     """
     if "data" not in evaluation:
-        return ""
+        return {"pairs": 0, "least": 0, "filters": []}
     least, shares = PAIRS, {}
     if (known := folder / "data.json").exists() and "warnings" in (limits := read_json(known)):
         least = limits["warnings"]["least"]
@@ -234,7 +233,7 @@ def page(folder: Path, evaluation: Mapping[str, Any], form: str) -> str:
     data = evaluation["data"]
     labels = [entry["label"] for entry in data["mix"]["corpora"]]
     samples = {label: folder / f"pairs/filter/{label}.dropped.tsv" for label in labels}
-    warnings = {
+    return {
         "pairs": data.get("near_duplicates", data["mix"])["total"]["kept"],
         "least": least,
         "filters": dropped_much(
@@ -243,7 +242,6 @@ def page(folder: Path, evaluation: Mapping[str, Any], form: str) -> str:
             {label: read_samples(path, SAMPLES) for label, path in samples.items() if path.exists()},
         ),
     }
-    return as_text(warnings, evaluation["model"], form)
 
 
 def as_text(warnings: Mapping[str, Any], model: str, form: str) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import IO
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import blocks, last_column, rows_of, sides_of, write_rows
 from psp.text.keys import latin_print, normalised_columns, normalised_key
 from psp.text.normalisation import with_same_letters

@@ -13,7 +13,7 @@ import numpy as np
 import xxhash
 
 from psp.core.errors import DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs import data_warnings
 from psp.pairs.filters import Batch, build

@@ -32,7 +32,7 @@ import numpy as np
 
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import atomic_bytes, folder_beside, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
 from psp.corpora.rows import BadRow

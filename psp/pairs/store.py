@@ -34,11 +34,10 @@ import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.core.files import atomic, open_regular, sha256
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import corpus_indices, read_mixed
 from psp.pairs.store_file import Column, Disk
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 log = logging.getLogger(__name__)

@@ -29,7 +29,7 @@ import sentencepiece
 from psp.config.blocks.vocabulary import SubwordBlock
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, sha256, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.language_shares import language_pairs, quotas
 from psp.pairs.pair_file import read_mixed
 from psp.text.normalisation import NFKC, as_tsv, rules

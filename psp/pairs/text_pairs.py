@@ -16,12 +16,11 @@ import numpy as np
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import open_regular
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.encoded_pairs import BLOCK_PAIRS
 from psp.pairs.pair_file import columns_of, corpus_indices, own_layout
 from psp.pairs.store import PairBlock, Store, encode_side
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"

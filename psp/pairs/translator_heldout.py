@@ -15,7 +15,7 @@ from typing import TypedDict
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_bytes, atomic_text, folder_beside, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.heldout import part
 from psp.pairs.pair_file import blocks, read_mixed
 from psp.text.keys import normalised_columns

@@ -18,7 +18,7 @@ from typing import Any, Literal, TypedDict, TypeVar, cast
 from psp.config.blocks.vocabulary import VocabularyBlock
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, folder_beside, sha256, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import read_mixed, read_sides
 from psp.text.tokenizer_kinds import of_vocabulary
 from psp.text.vocabulary import FILE

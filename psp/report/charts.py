@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING, Any
 from markupsafe import Markup, escape
 
 from psp.core.errors import from_extra
-from psp.report.pictures import save
+from psp.core.files import atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -243,6 +243,18 @@ class _Chart:
             out, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
         )
         return Markup(_labelled(_renumbered(_plain(out.getvalue()), name), about))  # it has escaped all texts
+
+
+def save(make: Callable[[], Figure], out: Path) -> None:
+    """Save a figure as a PNG file, in matplotlib's default style, whatever the user's matplotlibrc says.
+
+    Raises:
+        DataError: ``out`` cannot be written.
+    """
+    import matplotlib.style  # heavy
+
+    with matplotlib.style.context("default"), atomic(out) as temporary:
+        make().savefig(temporary, format="png", metadata={"Software": None})
 
 
 def mark_cut(axes: Axes) -> None:

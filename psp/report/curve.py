@@ -16,8 +16,7 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.files import read_report
-from psp.report.charts import COLOURS, logarithmic_x, mark_cut, short_numbers
-from psp.report.pictures import save
+from psp.report.charts import COLOURS, logarithmic_x, mark_cut, save, short_numbers
 from psp.text.csv_table import Column, read_table
 
 if TYPE_CHECKING:

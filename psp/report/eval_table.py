@@ -21,7 +21,7 @@ def table(evaluation: Body, compared: Body | None = None, main: bool | None = No
     Each score has its 95% interval and the number of pairs; a missing score is ``-``. After a system's score is its
     difference to the model's. Data for model selection is marked ``dev``: the English track of SemEval-2017, and the
     retrieval error on the held-out pairs of the training corpora (mean of both directions, without an interval).
-    Skipped sets are listed below the whole table; below the scores that matter is how many more there are.
+    Skipped sets are listed below the whole table.
 
     Args:
         evaluation: eval.json.
@@ -43,9 +43,7 @@ def table(evaluation: Body, compared: Body | None = None, main: bool | None = No
     head = ["test", "figure", "pairs", str(evaluation.get("model", "model"))]
     head += [name for system in systems for name in (system, "difference")]
     notes = [*none, *_notes(evaluation, bool(systems))]
-    left, skipped = len(every) - len(rows), [f"skipped: {one['set']}: {one['why']}" for one in evaluation["skipped"]]
-    if main and (left or skipped):
-        skipped = [f"psp show --all: {left} more scores, and why {len(skipped)} sets were skipped"]
+    skipped = [f"skipped: {one['set']}: {one['why']}" for one in evaluation["skipped"]]
     return Table(head, rows, range(2, len(head)), [*notes, *skipped], small=(1, 2))
 
 

@@ -21,8 +21,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from psp.core import __version__
 from psp.core.files import atomic_text
-from psp.core.version import __version__
 
 #: Characters of a text shown in a table of texts.
 SHOWN_CHARACTERS = 500

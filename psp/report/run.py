@@ -11,7 +11,7 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.files import read_report
-from psp.models.kinds import load as load_model
+from psp.models.folder import load as load_model
 from psp.models.scores import is_of_every_model
 from psp.pairs.store import Store
 from psp.text.csv_table import Column, read_table

@@ -14,7 +14,7 @@ from torch import Tensor
 
 from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError, DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.models.static import StaticModel
 from psp.models.word_vectors import read_vectors
 from psp.pairs.encoded_pairs import PairSource

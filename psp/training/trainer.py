@@ -17,9 +17,9 @@ from torch import Tensor
 
 from psp.config.blocks.training import TrainSettings
 from psp.core.errors import PspError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.encoded_pairs import Pairs, PairSource
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.batches import Epoch
 from psp.training.encoders.base import Encoder
 from psp.training.losses.base import Loss, make_loss

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from psp.cli.common import capped
+from psp.cli import capped
 from psp.cli.main import main
 from psp.models.model import load_model
 from tests.conftest import SENTENCES, odd_text
@@ -303,7 +303,7 @@ atexit.register(lambda: print(own(), resource.getrusage(resource.RUSAGE_CHILDREN
 
 def test_without_tqdm_lines_tell(small_model, text, tmp_path):
     code = "import sys; sys.modules['tqdm'] = None; sys.stderr.isatty = lambda: True\n"
-    code += "import psp.core.progress; psp.core.progress.LOG_SECONDS = 0.0\nfrom psp.cli.main import main; main()"
+    code += "import psp.core.logs; psp.core.logs.LOG_SECONDS = 0.0\nfrom psp.cli.main import main; main()"
     command = [sys.executable, "-c", code, "embed", str(small_model), str(text), "--out", str(tmp_path / "x.npy")]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -313,3 +313,14 @@ def test_without_tqdm_lines_tell(small_model, text, tmp_path):
     assert unknown.startswith(f"warning: {text}: ") and unknown.endswith(
         "the first in line 483, whose vectors are zeros"
     )
+
+
+def test_one_line_imports_at_most_20_modules_of_psp(small_model, tmp_path) -> None:
+    """By the time that the vector is written, the lazy ones too: what a reader of this command has to know."""
+    (tmp_path / "line.txt").write_text("the cat\n")
+    code = "import sys; from psp.cli.main import main; main()\n"
+    code += "print(*(name for name in sys.modules if name.partition('.')[0] == 'psp'))"
+    command = ["embed", small_model, tmp_path / "line.txt", "--out", tmp_path / "x.npy"]
+    done = subprocess.run([sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split()
+    assert np.load(tmp_path / "x.npy").shape == (1, 12) and len(modules) <= 20, modules

@@ -42,7 +42,7 @@ def test_a_folder_of_ours_says_where_long_sentences_are_cut(
     main(["translate", str(ours), str(tmp_path / "in.txt")])
     captured = capsys.readouterr()
     assert len(captured.out.splitlines()) == 1
-    assert "sentences cut after 12 subwords: 1" in captured.err
+    assert "sentences truncated to the longest that the translator takes: 1" in captured.err
 
 
 @pytest.mark.parametrize(

@@ -22,11 +22,12 @@ from psp.evaluation.speed.systems import OWN, PEERS
 from psp.evaluation.speed.worker import THREAD_VARIABLES, Broken, Process, batches, sample, write_sentences
 from psp.models.exports import export
 from psp.models.folder import save_model
-from psp.models.model import Combination, Model
+from psp.models.model import Model
+from psp.models.public import Combination
 from psp.pairs.store import write_store
 from psp.report.speed_chart import draw, table
 from psp.text.parts_tokenizer import PartsTokenizer
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from tests.conftest import PAIRS, train_sentencepiece, write_mixed
 

@@ -16,7 +16,7 @@ from psp.evaluation.task import evaluate_model_task, evaluate_task
 from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.report import task_table
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece
 from tests.evaluation.tasks.conftest import SAME, write
 

@@ -13,12 +13,12 @@ import psp
 from psp.core.errors import DataError, PspError
 from psp.inference.search.index import Index
 from psp.inference.serve.pieces import explain
-from psp.models import card
+from psp.models import TRANSFORMER_NAMES, card, file_names, model_files
 from psp.models.combined import CombinedModel
 from psp.models.exports import export
-from psp.models.files import TRANSFORMER_NAMES, file_names, model_files
 from psp.models.folder import read_folder
-from psp.models.model import Transformer, load_model
+from psp.models.model import load_model
+from psp.models.public import Transformer
 from psp.models.registry import encoder_files, survives_fork
 from psp.models.transformer import save_transformer
 from psp.text.lines import LineFile

@@ -144,7 +144,7 @@ def evaluated(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_psp_show_says_them_with_samples(evaluated: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["show", str(evaluated), "--format", form])
+    main(["show", str(evaluated), "--all", "--format", form])
     shown = capsys.readouterr().out
     assert "60 pairs are few to train on" in shown
     assert "the length filter dropped 40% of A.en-fr" in shown
@@ -156,5 +156,5 @@ def test_psp_show_says_them_with_samples(evaluated: Path, form: str, capsys: pyt
 def test_psp_show_takes_the_limits_of_data_json(evaluated: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = {"warnings": {"least": 60}, "corpora": [{"label": "A.en-fr", "warn_share": 0.4}]}
     write_json(evaluated / "data.json", limits)
-    main(["show", str(evaluated)])
+    main(["show", str(evaluated), "--all"])
     assert "warning" not in capsys.readouterr().out

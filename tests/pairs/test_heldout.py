@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs import heldout, pair_file
 from psp.text.keys import normalised_key
 from tests.pairs.conftest import side

@@ -3,7 +3,10 @@
 import re
 import xml.etree.ElementTree as ET
 
+import matplotlib
 import pytest
+from matplotlib.backends.backend_agg import FigureCanvasAgg
+from matplotlib.figure import Figure
 
 from psp.report import charts
 
@@ -60,3 +63,16 @@ def test_every_system_and_note_is_named():
     assert "own" in texts and '<other> & "quoted"' in texts and "set 2" in texts
     texts = [element.text for element in ET.fromstring(str(DRAWN["funnel"]("x"))).iter()]
     assert "filter <b>" in texts and "1,500 (−500)" in texts
+
+
+def test_a_picture_has_the_same_bytes_whatever_the_users_taste(tmp_path):
+    def make():
+        figure = Figure(figsize=(3, 1))
+        FigureCanvasAgg(figure)
+        figure.suptitle("fr", fontweight="bold")
+        return figure
+
+    charts.save(make, tmp_path / "a.png")
+    with matplotlib.rc_context({"figure.facecolor": "black", "savefig.dpi": 30, "font.family": "serif"}):
+        charts.save(make, tmp_path / "b.png")
+    assert (tmp_path / "a.png").read_bytes() == (tmp_path / "b.png").read_bytes()

@@ -6,7 +6,7 @@ import torch
 
 from psp.pairs import encoded_pairs
 from psp.pairs.store import PairBlock
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training import candidates
 from psp.training.candidates import candidate_vectors
 

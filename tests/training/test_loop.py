@@ -19,7 +19,7 @@ from psp.evaluation.development import Development, DevelopmentFiles
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import save_model
 from psp.models.model import load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.loop import Training
 from tests.training.conftest import CONFIG, Made, corpus, make
 

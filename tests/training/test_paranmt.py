@@ -11,7 +11,7 @@ import pytest
 
 from psp.config.blocks.training import PARANMT, TrainSettings
 from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.batches import Epoch
 from psp.training.encoders import kinds
 from psp.training.encoders.kinds import checked_encoder

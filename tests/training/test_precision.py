@@ -11,7 +11,7 @@ import torch
 
 from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import ConfigError
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.encoders.mean import MeanEncoder, normal_table
 from psp.training.loop import Training
 from psp.training.optimiser import DenseAdam

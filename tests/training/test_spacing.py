@@ -6,10 +6,10 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.models.similarity import unit
 from psp.models.static import StaticModel
+from psp.models.text_model import unit
 from psp.pairs.store import PairBlock
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.loop import Training
 from psp.training.spacing import Spacing
 

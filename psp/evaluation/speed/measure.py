@@ -26,22 +26,21 @@ from typing import Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 
+from psp.core import __version__
 from psp.config.blocks.evaluation import SpeedBlock
 from psp.core.errors import DataError, PspError
 from psp.core.files import open_regular, write_json
+from psp.core.logs import Progress
 from psp.core.machine import gpu, load_averages, processor, usable_cores, versions
-from psp.core.progress import Progress
-from psp.core.version import __version__
+
 from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing, named
 from psp.evaluation.speed.worker import Broken, Process, write_sentences
+from psp.models import CONFIG
 from psp.models.combined import parts_of
 from psp.models.exports import export
-from psp.models.files import CONFIG
-from psp.models.folder import model_name
-from psp.models.kinds import load
+from psp.models.folder import load, model_name
 from psp.models.registry import SENTENCE_TRANSFORMERS
-from psp.models.similarity import cosines
-from psp.models.text_model import TextModel
+from psp.models.text_model import TextModel, cosines
 from psp.pairs.store import Store
 from psp.text.lines import read_lines
 from psp.text.parts_tokenizer import PartsTokenizer

@@ -21,7 +21,7 @@ import numpy.typing as npt
 from psp.config.blocks.base import Block
 from psp.config.blocks.fields import Text, setting
 from psp.core.errors import DataError
-from psp.core.packed import opened
+from psp.core.files import opened
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task
 from psp.text.words import unspaced_words

@@ -17,7 +17,7 @@ from typing import IO, Any
 from psp.config.blocks.translator import CommandBlock
 from psp.core.errors import ConfigError
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
-from psp.models.interface import checked_texts
+from psp.models.text_model import checked_texts
 
 #: Characters of a line, or of a command's stderr, in an error.
 SHOWN = 200

@@ -12,7 +12,7 @@ from typing import Any
 import xxhash
 
 from psp.models.registry import TextEncoder, load_encoder, survives_fork
-from psp.models.similarity import text_cosines
+from psp.models.text_model import text_cosines
 from psp.pairs.filters.base import Batch, Filter
 
 BLOCK = 2000

@@ -20,7 +20,7 @@ import xxhash
 from psp.config.blocks.filters import FiltersBlock
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
 from psp.pairs.filters.base import Batch, Filter, RowError

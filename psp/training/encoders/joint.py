@@ -20,12 +20,11 @@ from torch.nn import functional
 from psp.config.blocks.training import OF_PART, TrainSettings
 from psp.core.errors import ConfigError
 from psp.core.files import sha256
+from psp.models import WEIGHTS
 from psp.models.combined import ADD, CombinedModel, checked_weights
-from psp.models.files import WEIGHTS
 from psp.pairs.encoded_pairs import ChangedPairs, PairSource
-from psp.text.encoded import Encoded
 from psp.text.parts_tokenizer import divided
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.training.encoders import kinds
 from psp.training.encoders.base import Encoder
 from psp.training.initial import initial_table

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from torch import Tensor
 
     from psp.pairs.encoded_pairs import Pairs
-    from psp.text.encoded import Encoded
+    from psp.text.tokenizer import Encoded
     from psp.training.negatives.mining import Negatives
 
 T = TypeVar("T", bound="type[Objective]")

@@ -38,8 +38,8 @@ from transformers.trainer_callback import PrinterCallback
 from psp.config.blocks.transformer import TransformerSettings
 from psp.core.errors import PspError
 from psp.core.files import atomic_text, write_json
+from psp.core.logs import Progress
 from psp.core.machine import in_bfloat16
-from psp.core.progress import Progress
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.training.saving.checkpoint import StopRequest

@@ -15,9 +15,9 @@ import torch
 from torch import Tensor
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import read_sides
-from psp.text.encoded import Encoded, offsets_of
+from psp.text.tokenizer import Encoded, offsets_of
 from psp.training.translator.errors import with_errors
 
 #: Pairs that are encoded at a time.

@@ -53,7 +53,7 @@ def save(
     """
     from safetensors.torch import save_file
 
-    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
     processor = load_sentencepiece(sentencepiece)
     network = network.to("cpu").eval()

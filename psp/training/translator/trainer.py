@@ -22,8 +22,8 @@ from torch import Tensor
 
 from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import PspError
+from psp.core.logs import Progress
 from psp.core.machine import in_bfloat16
-from psp.core.progress import Progress
 from psp.inference.translation.base import limit
 from psp.training.hashing import mix
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, StopRequest

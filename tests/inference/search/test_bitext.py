@@ -25,7 +25,7 @@ from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
 from psp.inference.search.vectors import unit
 from psp.models.folder import save_model
 from psp.models.model import Model, load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")

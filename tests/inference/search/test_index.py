@@ -21,11 +21,11 @@ from psp.core.errors import DataError
 from psp.inference.search.index import Index
 from psp.inference.search.neighbours import use_threads
 from psp.inference.search.vectors import embed
-from psp.inference.streaming.vectorfile import vector_file
+from psp.inference.vectorfile import vector_file
 from psp.models.folder import save_model
 from psp.models.model import Model
 from psp.text.lines import LineFile
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, train_sentencepiece
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.evaluation.evaluate import decontaminated
 from psp.pairs import heldout
 from psp.pairs.filters import Batch, build, filter_corpus

@@ -17,7 +17,7 @@ from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.core.machine import has_bfloat16_lstm
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
 from tests.training.conftest import QUICK, Made, corpus, make, sentences, write_heldout

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from psp.config.blocks.teacher import TeacherSettings
 from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.losses.base import Loss, make_loss
 from psp.training.losses.teacher import TeacherLoss, divergence_objective
 from psp.training.objectives import MiniBatch, PairComparison

@@ -10,7 +10,7 @@ from psp.core.errors import DataError
 from psp.inference.translation import load_translator
 from psp.inference.translation.base import limit
 from psp.pairs.translator_heldout import read_heldout
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.translator import export
 from psp.training.translator.model import Sizes, TranslatorModel
 from psp.training.translator.trainer import translate_greedily

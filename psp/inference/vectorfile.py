@@ -71,9 +71,9 @@ def vector_file(out: str, form: str, dim: int, dtype: str) -> Iterator[Writer]:
 
     Args:
         out: its path; for raw numbers also a pipe or a device.
-        form: one of :data:`psp.inference.streaming.FORMATS`.
+        form: npy, parquet or raw.
         dim: dimensions of a vector.
-        dtype: one of :data:`psp.inference.streaming.DTYPES`.
+        dtype: float32 or float16.
 
     Raises:
         ConfigError: this place does not support the format.

@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.inference.streaming import vectorfile
-from psp.inference.streaming.vectorfile import settings, vector_file, write_npy_header
+from psp.inference import vectorfile
+from psp.inference.vectorfile import settings, vector_file, write_npy_header
 
 DIM = 3
 

@@ -12,7 +12,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
-from psp.inference.streaming.chunks import TEXT_BYTES, Chunker, ChunkSource, chunks, opened, texts_of
+from psp.inference.streaming import TEXT_BYTES, Chunker, ChunkSource, chunks, opened, texts_of
 from psp.text.lines import read_lines
 
 # Everything that other readers take for a line's end, and bytes that are no UTF-8.
@@ -78,7 +78,7 @@ def test_parts_of_a_block_of_short_lines_are_of_one_size():
 
 
 def test_a_long_line_is_read_in_linear_time_and_few_copies(monkeypatch):
-    monkeypatch.setattr("psp.core.limits.LINE_BYTES", 16 << 20)
+    monkeypatch.setattr("psp.core.files.LINE_BYTES", 16 << 20)
     line = b"x" * (8 << 20)
     tracemalloc.start()
     made = list(chunks(ChunkSource(io.BytesIO(line + b"\nend"), "x"), 10))

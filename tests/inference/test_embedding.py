@@ -7,8 +7,7 @@ import sys
 import numpy as np
 import pytest
 
-from psp.inference.streaming.chunks import Chunk
-from psp.inference.streaming.embedding import Embed
+from psp.inference.streaming import Chunk, Embed
 
 DIM = 3
 
@@ -33,7 +32,7 @@ def compiled(request, monkeypatch):
         monkeypatch.setitem(sys.modules, "psp.models.pooling", sys)
     else:
         monkeypatch.delitem(sys.modules, "psp.models.pooling", raising=False)
-        monkeypatch.setitem(sys.modules, "psp.inference.streaming.halves", None)  # an import would fail
+        monkeypatch.setitem(sys.modules, "psp.inference.halves", None)  # an import would fail
 
 
 def embed(vectors, dtype):

@@ -15,8 +15,8 @@ from pathlib import Path
 import pytest
 
 from psp.core.errors import DataError, PspError
-from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, ChunkSource
-from psp.inference.streaming.processes import in_order
+from psp.inference.processes import in_order
+from psp.inference.streaming import TEXT_BYTES, Chunk, ChunkSource
 
 ROOM = 64 << 10
 
@@ -132,8 +132,8 @@ def test_too_many_processes():
     code = """
 import io, resource
 from psp.core.errors import PspError
-from psp.inference.streaming.chunks import ChunkSource
-from psp.inference.streaming.processes import in_order
+from psp.inference.streaming import ChunkSource
+from psp.inference.processes import in_order
 import os
 real, started = os.fork, []
 def fork():  # what a full process table does, where a limit of the system's own is not ours to set
@@ -163,8 +163,8 @@ def alive(pid: int) -> bool:
 def test_the_processes_end_by_themselves_when_the_first_one_is_killed(tmp_path):
     code = """
 import io, os, sys, time
-from psp.inference.streaming.chunks import ChunkSource
-from psp.inference.streaming.processes import in_order
+from psp.inference.streaming import ChunkSource
+from psp.inference.processes import in_order
 def work(chunk, room):
     os.write(1, b"%d\\n" % os.getpid())  # in one piece
     time.sleep(0.2)

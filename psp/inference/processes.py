@@ -18,30 +18,16 @@ import multiprocessing
 import signal
 import traceback
 from collections import deque
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from multiprocessing.connection import wait
-from typing import NamedTuple
 
 from psp.core.errors import PspError
-from psp.inference.streaming.chunks import TEXT_BYTES, Chunk, Chunker, ChunkSource, chunks
+from psp.inference.streaming import TEXT_BYTES, Chunk, Chunker, ChunkSource, Done, Work, alone, given_of
 
 #: Chunks queued per worker, so that it need not wait for the parent between chunks.
 DEPTH = 2
 #: Slots per worker: its queued chunks, and one whose result waits for an earlier chunk's.
 PLACES = 3
-
-
-#: The work to do on a chunk of whole lines, with a buffer for the result. It returns the size of the result in the
-#: buffer, in bytes, or the result itself if it does not fit; and an error in a line, if any, which ends the work after
-#: the result for the lines before it.
-Work = Callable[[Chunk, memoryview], tuple[int | bytes, PspError | None]]
-
-
-class Done(NamedTuple):
-    """A chunk and its result, valid until the next one is requested."""
-
-    chunk: Chunk
-    result: memoryview
 
 
 @contextlib.contextmanager
@@ -63,7 +49,7 @@ def in_order(source: ChunkSource, work: Work, *, jobs: int, rows: int, room: int
         RuntimeError: a bug in ``work``, with its traceback.
     """
     if jobs == 1:
-        yield _alone(source, work, rows, room)
+        yield alone(source, work, rows, room)
         return
     workers = _Workers(work, jobs, room)
     try:
@@ -71,20 +57,6 @@ def in_order(source: ChunkSource, work: Work, *, jobs: int, rows: int, room: int
         yield workers.run(source, Chunker(rows, name=source.name))
     finally:
         workers.end()
-
-
-def _alone(source: ChunkSource, work: Work, rows: int, room: int) -> Iterator[Done]:
-    place = memoryview(bytearray(room))
-    for chunk in chunks(source, rows):
-        made, error = work(chunk, place)
-        yield from _given(chunk, made, place)
-        if error is not None:
-            raise error
-
-
-def _given(chunk: Chunk, made: int | bytes, place: memoryview) -> Iterator[Done]:
-    if made:
-        yield Done(chunk, place[:made] if isinstance(made, int) else memoryview(made))
 
 
 class _Workers:
@@ -135,7 +107,7 @@ class _Workers:
                 given += 1
             if yielded in finished:
                 chunk, place, made, error = finished.pop(yielded)
-                yield from _given(chunk, made, self._place(place)[1])
+                yield from given_of(chunk, made, self._place(place)[1])
                 if error is not None:
                     raise error
                 self._free.append(place)
