@@ -179,7 +179,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     names = ("eval.json", "compare.json", "quantized.json", "speed.json")
     targets = [f"results/both/{name}" for name in (*names, "card.md")]
     jobs = workflow.jobs("--", *targets)
-    made_of = {"combine_both": 1, "task": 2, "evaluate_combined": 1, "system": 1, "compare": 1, "quantize": 1}
+    made_of = {"combine": 1, "task": 2, "evaluate_combined": 1, "system": 1, "compare": 1, "quantize": 1}
     assert jobs == {**made_of, "speed": 1, "card": 1}  # what they are made of is there
     workflow.run("--", *targets)
     folder = workflow.folder / "results/both"
@@ -232,7 +232,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
         "speed.json, card.md and report.html; ask" in refused.output
     )
     workflow.edit("tiny.yaml", "weights: [1, 0.5]", "weights: [1, 1]")
-    assert {"combine_both", "evaluate_combined"} <= workflow.planned("--", "results/both/eval.json")
+    assert {"combine", "evaluate_combined"} <= workflow.planned("--", "results/both/eval.json")
 
 
 @pytest.mark.slow
