@@ -2,7 +2,9 @@
 #
 #   snakemake --cores 32 results/fr/eval.json      one model of config/config.yaml
 #   snakemake --cores 2 --configfile config/demo.yaml -- results/demo/eval.json
-
+#
+# `snakemake --lint` asks for a conda environment of each rule: environment.yml has what all need. It asks for functions in
+# common.smk: those of one rule stand beside it.
 import atexit
 
 from psp.config import made_with

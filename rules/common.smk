@@ -1,5 +1,7 @@
 # Shared by all stages: the config and its checks, paths, wildcard constraints, small input functions. Errors of psp that
 # functions of rules raise are reported in one line (psp/core/failures.py).
+import functools
+import operator
 import os
 import re
 import sys
@@ -97,14 +99,7 @@ def checked(w):
 
 def setting(*keys):
     """Return a param function for a setting of the model, so that changing it reruns the rule."""
-
-    def get(w):
-        value = model(w).settings
-        for key in keys:
-            value = value[key]
-        return value
-
-    return get
+    return lambda w: functools.reduce(operator.getitem, keys, model(w).settings)
 
 
 def attribute(name):
@@ -129,14 +124,9 @@ def of_corpora(stage, ending=".json"):
     ]
 
 
-def of_parts(*names):
-    """Return a param function for these attributes of each of the model's corpora; of one, for a list of its values."""
-
-    def get(w):
-        parts = [{name: getattr(part, name) for name in names} for part in model(w).parts]
-        return [part[names[0]] for part in parts] if len(names) == 1 else parts
-
-    return get
+def of_parts(name):
+    """Return a param function for an attribute of each of the model's corpora."""
+    return lambda w: [getattr(part, name) for part in model(w).parts]
 
 
 def own_file(part):

@@ -13,12 +13,12 @@ rule download:
     input:
         made_here,
     output:
-        file=update(DOWNLOADS + "/{name}"),
-        record=DOWNLOADS + "/{name}.json",
+        file=update(f"{DOWNLOADS}/{{name}}"),
+        record=f"{DOWNLOADS}/{{name}}.json",
     log:
-        DOWNLOADS + "/logs/{name}.log",
+        f"{DOWNLOADS}/logs/{{name}}.log",
     benchmark:
-        DOWNLOADS + "/benchmarks/{name}.tsv"
+        f"{DOWNLOADS}/benchmarks/{{name}}.tsv"
     wildcard_constraints:
         name=r"(opus|paranmt|lid|sts|tatoeba|vectors)/.+(?<!\.json)",
     localrule: True

@@ -7,7 +7,7 @@ from psp.report.settings import PARTS
 
 
 def pages_files(w):
-    """Return the files of a model's page: those that every model has, those in the config, and those made before."""
+    """Return the files of a model's page: those that every model has, those in the config, those made before or in this run."""
     entry, folder = model(w), f"results/{w.model}"
     of_tasks = [f"tasks/{name}.json" for name in entry["evaluate"]["tasks"]]
     parts = {**{part: [file] for part, file in PARTS.items()}, "tasks": of_tasks}
@@ -17,8 +17,10 @@ def pages_files(w):
     made += [file for part in entry["report"]["include"] for file in parts[part]]
     others = [file for files in parts.values() for file in files]
     others += [f"systems/{name}/{file}" for name in system_names(w) for file in of_tasks]
-    there = [file for file in others if Path(folder, file).exists()]
-    return [f"{folder}/{file}" for file in dict.fromkeys([*made, *there])]
+    paths = [f"{folder}/{file}" for file in others]
+    # What the same command asks for is waited for, so that the page does not depend on which job is first.
+    there = [path for path in paths if path in sys.argv or Path(path).exists()]
+    return list(dict.fromkeys([*(f"{folder}/{file}" for file in made), *there]))
 
 
 def templates(w):

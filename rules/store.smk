@@ -100,7 +100,9 @@ rule stats:
         mem_mb=mem_mb(1500),
         runtime=runtime(120),
     params:
-        parts=of_parts("label", "languages", "kind"),
+        parts=lambda w: [
+            {"label": part.label, "languages": part.languages, "kind": part.kind} for part in model(w).parts
+        ],
         settings=setting("stats"),
         seed=attribute("seed"),
         version=VERSION["stats"],
