@@ -13,7 +13,7 @@ from psp.text.segment import Segmenter
 with job(snakemake) as snakemake:
     inputs, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
     settings, part = FiltersBlock.whole(params.filters), params.part
-    resources = {"lid": inputs.lid[0]} if needs_lid(settings) else {}
+    resources = {"lid": inputs.lid} if needs_lid(settings) else {}
     if params.tests:
         resources["tests"] = list(scored(params.tests))
     languages = tuple(part["languages"])

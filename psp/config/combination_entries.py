@@ -7,14 +7,13 @@ have their vocabularies and encoders, on the corpora of the first, filtered as f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psp.config.blocks.overlay import merge
 from psp.config.blocks.training import JOINT, OF_PART
 from psp.config.model import EntryKind, ModelEntry
 from psp.config.trained_entries import with_paths
-from psp.config.training import FromStore
 from psp.config.written import Written
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
@@ -111,8 +110,11 @@ class CombinationEntry(EntryKind):
             joint=_together(parts, how, weights, scaled, where) if joint else None,
         )
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
-        return combination_files([of(part).tokenizer.file for part, _ in model.combined])
+    def files(self, model: ModelEntry) -> list[str]:
+        return combination_files([])  # beside these it has the tokenizers' files of its parts
+
+    def rule(self, model: ModelEntry) -> str:
+        return "combine"
 
     def refusal(self, model: ModelEntry) -> str:
         return (
@@ -122,7 +124,7 @@ class CombinationEntry(EntryKind):
         )
 
 
-class JointEntry(FromStore, CombinationEntry):
+class JointEntry(CombinationEntry):
     """Encoders that are trained together, on the corpora of the first."""
 
     called = "a joint model"
@@ -130,10 +132,8 @@ class JointEntry(FromStore, CombinationEntry):
     stores = True
     there_is = re.compile(rf"{CombinationEntry.there_is.pattern}|train/|pairs/|store\.h5$|data\.|stats\.")
 
-    reads = ("store", "vocabulary", "init_from")
-
     def rule(self, model: ModelEntry) -> str:
-        return f"train_{model.name}"  # its files are those of its parts
+        return "train_joint"
 
 
 def _is_combination(entry: Mapping[str, Any]) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -42,8 +42,8 @@ class ModelKind(ABC):
     there_is: re.Pattern[str] | None
 
     @abstractmethod
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
-        """The names of the files in its folder, config.json first; ``of`` finds another model by its name."""
+    def files(self, model: ModelEntry) -> list[str]:
+        """The names of the files in its folder that its rule names as output, config.json first."""
 
     def refusal(self, model: ModelEntry) -> str:
         """The message, after its name, about a requested file that is not in ``there_is``."""
@@ -56,6 +56,10 @@ class ModelKind(ABC):
 
 class EntryKind(ModelKind):
     """A kind of entries of ``models``: a subclass in a file of its own, listed in :mod:`psp.config.model_kinds`."""
+
+    @abstractmethod
+    def rule(self, model: ModelEntry) -> str:
+        """The name of the rule that makes it; models of one rule have the same files."""
 
     @abstractmethod
     def fits(self, entry: Mapping[str, Any]) -> bool:

@@ -20,6 +20,7 @@ from psp.core.errors import ConfigError
 from psp.evaluation import judged
 from psp.evaluation.testsets import SEMEVAL
 from psp.models.registry import missing_encoder
+from psp.pairs import data_warnings as data
 from psp.pairs.filters import custom
 
 #: The folder of results, whose files the workflow makes.
@@ -40,6 +41,19 @@ def models(config: Config, arguments: Iterable[str]) -> list[ModelEntry]:
     """
     names = dict.fromkeys(name for name, _ in under_results(arguments)) or config.models
     return [config.model(name) for name in names if name not in RESERVED]
+
+
+def data_warnings(config: Config, arguments: Iterable[str]) -> Iterator[str]:
+    """Warnings about the data, as far as it has been counted, of the models with targets among the arguments."""
+    for model in models(config, arguments):
+        if not model.of.joins:
+            yield from data.so_far(
+                model.name,
+                Path(f"{_MADE}{model.name}/pairs"),
+                {part.label: part.filters["warn_share"] for part in model.parts},
+                model["mix"]["warn_pairs"],
+                near=model["mix"]["near_duplicates"]["enabled"],
+            )
 
 
 def check(config: Config, arguments: Sequence[str]) -> None:

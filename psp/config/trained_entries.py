@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 from psp.config.blocks.entries import BLOCK, BLOCKS, DEFAULT_ENCODER, DEFAULT_SEEDS, Top
@@ -15,7 +15,6 @@ from psp.config.corpus_entries import check_distinct, check_ranking
 from psp.config.made_entries import making
 from psp.config.model import EntryKind, ModelEntry, unspelled
 from psp.config.teacher_entries import resolve_teacher
-from psp.config.training import FromStore, TrainedKind
 from psp.config.variant_entries import GRID
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.config.written import Written, expanded
@@ -23,7 +22,7 @@ from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
 from psp.evaluation.judged import metric
 from psp.evaluation.testsets import SEMEVAL
-from psp.models import CONFIG, WEIGHTS
+from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.registry import known_languages
 from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
@@ -40,9 +39,10 @@ def _inert() -> tuple[str, ...]:
     return tuple(key for block in BLOCKS if block != "segment" for key in BLOCK[block].inert(block))
 
 
-class Trained(EntryKind, TrainedKind):
+class Trained(EntryKind):
     """A model that is trained on corpora of its own; what differs by kind is in the methods below."""
 
+    block: str
     joins = False
     #: Whether a model of this kind learns from the teacher that its recipe names; else only from one of the config.
     recipe_teaches = True
@@ -182,7 +182,7 @@ class Trained(EntryKind, TrainedKind):
         return {key: value for key, value in changed.items() if not key.startswith(beside) and key not in unused}
 
 
-class TableEntry(FromStore, Trained):
+class TableEntry(Trained):
     """A matrix of embeddings of subwords, words or trigrams, averaged, or read by an LSTM."""
 
     called = "a model of embeddings"
@@ -232,8 +232,11 @@ class TableEntry(FromStore, Trained):
         others = {of_kind(kind).block for kind in kinds()} | {block_of(kind) for kind in encoders.names()}
         return ("transformer.", *(f"{block}." for block in others - own if block))
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry) -> list[str]:
         return [CONFIG, model.tokenizer.file, WEIGHTS]
+
+    def rule(self, model: ModelEntry) -> str:
+        return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
 
 
 def with_paths(settings: Mapping[str, Any]) -> dict[str, Any]:

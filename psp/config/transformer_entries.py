@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psp.config.blocks.transformer import OF_ENCODER, TUNABLE, TransformerSettings
 from psp.config.model import ModelEntry
@@ -19,9 +19,6 @@ from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.evaluation import systems
 from psp.models import TRANSFORMER_NAMES
-
-if TYPE_CHECKING:
-    from psp.training.transformer import TransformerTraining
 
 #: Blocks that are about tables of embeddings.
 OF_TABLES = ("segment", "subword", "vocabulary", "store", "lstm", "train", "quantize", "speed")
@@ -43,7 +40,6 @@ class TransformerEntry(Trained):
         r"|(eval|compare|data|variants|examples|lexicon)\.json$"
         r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|report\.html$|stats\.|release(\.zip(\.sha256)?)?$"
     )
-    reads = ("pairs", "base", "teacher")
 
     def fits(self, entry: Mapping[str, Any]) -> bool:
         encoder = entry.get("encoder")
@@ -114,33 +110,11 @@ class TransformerEntry(Trained):
     def inert(self, model: ModelEntry) -> tuple[str, ...]:
         return tuple(f"{block}." for block in OF_TABLES)
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry) -> list[str]:
         return list(TRANSFORMER_NAMES.values())
 
     def rule(self, model: ModelEntry) -> str:
         return "train_transformer"
-
-    def training(self) -> type[TransformerTraining]:
-        from psp.training.transformer import TransformerTraining
-
-        return TransformerTraining
-
-    def parameters(self, model: ModelEntry) -> dict[str, Any]:
-        return {
-            "train": TransformerSettings.tracked(model["transformer"]),
-            "base": model.base,
-            "development": model["development"],
-            "languages": model.languages,
-            "recipe": model.recipe,
-        }
-
-    def beside(self, model: ModelEntry) -> dict[str, Any]:
-        own = {key: model["transformer"][key] for key in ("device", "checkpoint_steps")}
-        return {**super().beside(model), **own}
-
-    def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
-        # Weights, gradient and two moments of a base of 125M parameters, and one mini-batch.
-        return 6000
 
     def refusal(self, model: ModelEntry) -> str:
         return (

@@ -9,7 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
@@ -49,7 +49,7 @@ class TrainedTranslator(ModelKind):
         r"(model|pairs|train|logs|benchmarks)/|(translator|sentencepiece)\.json$|sentencepiece\.model$"
     )
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry) -> list[str]:
         return [f"{model.name}/model/{file}" for file in FILES]
 
     def refusal(self, model: ModelEntry) -> str:

@@ -213,7 +213,7 @@ class Training:
         Args:
             inputs: Snakemake's: ``store``, ``vocabulary`` and the development data, if any: ``sts``, ``heldout``,
                 ``archive``; ``init_vectors``, ``piece_vectors`` and ``teacher``, lists of at most one file.
-            params, job: of :class:`psp.config.training.FromStore`, ``parameters`` and ``beside``.
+            params, job: :func:`psp.config.training.parameters` and ``beside``.
             seed: of the training.
             version: the rule's (:mod:`psp.core.versions`).
             folders: ``out_dir`` and ``train_dir``.

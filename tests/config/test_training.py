@@ -2,6 +2,7 @@
 
 import pytest
 
+from psp.config import training
 from psp.config.blocks.filters import FiltersBlock
 from psp.config.blocks.training import TrainBlock, TrainSettings
 from psp.config.blocks.transformer import TransformerSettings
@@ -22,7 +23,7 @@ def model(name="fr", **own):
 
 
 def parameters(of):
-    return of.of.parameters(of)
+    return training.transformer_parameters(of) if of.base else training.parameters(of)
 
 
 #: Another value for each key of which another makes nothing anew.
@@ -38,7 +39,7 @@ def test_what_changes_nothing_of_a_model_makes_nothing_anew(key):
     changed = model(train={key: UNTRACKED[key]})
     assert parameters(changed) == parameters(model())
     assert bool([one for one in changed.differences if one.startswith("train.")]) == (key in DIFFERS)
-    assert changed.of.beside(changed) != model().of.beside(model())
+    assert training.beside(changed) != training.beside(model())
 
 
 @pytest.mark.parametrize(
@@ -76,12 +77,12 @@ def test_models_of_one_rule_have_the_same_files():
     files = {}
     for name in ENTRIES:
         entry = config.model(name)
-        files.setdefault(entry.of.rule(entry), set()).add(tuple(entry.of.files(entry, config.model)))
-    assert files.keys() == {"train", "train_vocabulary", "train_both", "train_transformer"}
+        files.setdefault(entry.of.rule(entry), set()).add(tuple(entry.of.files(entry)))
+    assert files.keys() == {"train", "train_vocabulary", "train_joint", "train_transformer"}
     assert all(len(one) == 1 for one in files.values())
 
 
 def test_encoders_trained_together_take_the_memory_of_all():
     config = Config({"corpora": {"A": {"version": "v1"}}, "models": ENTRIES})
-    each = [config.model(name).of.megabytes(config.model(name), config.model) for name in ("fr", "words", "both")]
+    each = [training.table_mb(config.model(name), config.model) for name in ("fr", "words", "both")]
     assert each[2] == pytest.approx(each[0] + each[1])

@@ -26,13 +26,12 @@ from typing import Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 
-from psp.core import __version__
 from psp.config.blocks.evaluation import SpeedBlock
+from psp.core import __version__
 from psp.core.errors import DataError, PspError
 from psp.core.files import open_regular, write_json
 from psp.core.logs import Progress
 from psp.core.machine import gpu, load_averages, processor, usable_cores, versions
-
 from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing, named
 from psp.evaluation.speed.worker import Broken, Process, write_sentences
 from psp.models import CONFIG

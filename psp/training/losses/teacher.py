@@ -19,8 +19,8 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.text.tokenizer import Encoded
 from psp.config.blocks.teacher import TeacherSettings
+from psp.text.tokenizer import Encoded
 from psp.training.losses.base import Loss
 from psp.training.losses.infonce import _by_vectors, _products, _reduced, _unit_rows
 from psp.training.objectives import MiniBatch, PairComparison

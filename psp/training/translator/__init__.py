@@ -71,8 +71,8 @@ def train_translator(
         raise ConfigError(f"languages: {' '.join(languages)}; a translator has two, source and target")
     import torch
 
-    from psp.text.sentencepiece_tokenizer import load_sentencepiece
     from psp.config.blocks.training import CheckpointSchedule
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
     from psp.training.saving.checkpoint import Checkpoints, Stopped, StopRequest, sole
     from psp.training.torch_state import choose_device, torch_state
     from psp.training.translator import export, score

@@ -1,8 +1,22 @@
-# Train a translator on bitext that the rules of a model's corpora have filtered, ranked and deduplicated: mix it, hold
-# pairs out by sentence, train subwords and the translator. Here the wildcard `model` is translators/<name>.
+# Train a translator on bitext that the rules of a model's corpora have filtered, ranked and deduplicated. Here the
+# wildcard `model` is translators/<name>; its subwords are trained as a model's are (vocabulary.smk).
+from psp.config.blocks.translator import BEFORE
+from psp.config.blocks.translator import FILES as TRANSLATOR_FILES
+from psp.config.blocks.translator import JOB as TRANSLATOR_JOB
 
 
-# Holds nothing out: the rule below does so by corpus.
+def translator_setting(key):
+    """Return a function for a setting of a translator's training."""
+    return lambda w: CONFIG.translator(w.model.removeprefix(f"{FOLDER}/")).train[key]
+
+
+def translator_settings(w):
+    """Return what a translator depends on, besides its files and seed."""
+    train = CONFIG.translator(w.model.removeprefix(f"{FOLDER}/")).train
+    return {key: value for key, value in train.items() if key not in (*BEFORE, *TRANSLATOR_JOB)}
+
+
+# Holds nothing out: the next rule does so by corpus.
 use rule mix as mix_translator with:
     output:
         pairs=scratch("results/{model}/pairs/mix.tsv"),
@@ -14,10 +28,9 @@ use rule mix as mix_translator with:
         "results/{model}/benchmarks/mix.tsv"
     wildcard_constraints:
         model=TRANSLATORS,
-    message:
-        "Mixing the corpora of {wildcards.model}"
 
 
+# Hold pairs out by sentence.
 rule translator_heldout:
     input:
         "results/{model}/pairs/mix.tsv",
@@ -31,14 +44,13 @@ rule translator_heldout:
         "results/{model}/benchmarks/translator_heldout.tsv"
     wildcard_constraints:
         model=TRANSLATORS,
-    threads: 1
     resources:
         mem_mb=mem_mb(1000),
         runtime=runtime(120),
     params:
-        corpora=lambda wildcards: [part.corpus for part in model(wildcards).parts],
-        sets=of_translator("heldout"),
-        development=of_translator("development"),
+        corpora=of_parts("corpus"),
+        sets=translator_setting("heldout"),
+        development=translator_setting("development"),
         version=VERSION["translator_heldout"],
     message:
         "Holding pairs out of {wildcards.model}"
@@ -46,28 +58,11 @@ rule translator_heldout:
         "../workflow_scripts/translator_heldout.py"
 
 
-use rule subword as subword_translator with:
-    input:
-        "results/{model}/pairs/train.tsv",
-    output:
-        model="results/{model}/sentencepiece.model",
-        report="results/{model}/sentencepiece.json",
-    log:
-        "results/{model}/logs/subword.log",
-    benchmark:
-        "results/{model}/benchmarks/subword.tsv"
-    wildcard_constraints:
-        model=TRANSLATORS,
-    message:
-        "Training sentencepiece for {wildcards.model}"
-
-
 rule translator:
     input:
         pairs="results/{model}/pairs/train.tsv",
         heldout="results/{model}/pairs/heldout.tsv",
-        sentencepiece=lambda wildcards: of_translator("sentencepiece")(wildcards)
-        or f"results/{wildcards.model}/sentencepiece.model",
+        sentencepiece=lambda w: translator_setting("sentencepiece")(w) or f"results/{w.model}/sentencepiece.model",
     output:
         [f"results/{{model}}/model/{name}" for name in TRANSLATOR_FILES],
         metrics="results/{model}/train/metrics.csv",
@@ -78,25 +73,19 @@ rule translator:
         "results/{model}/benchmarks/translator.tsv"
     wildcard_constraints:
         model=TRANSLATORS,
-    threads: of_translator("threads")
+    threads: translator_setting("threads")
     resources:
         mem_mb=mem_mb(3000),
         runtime=runtime(2880),
     params:
-        settings=lambda wildcards: {
-            key: value
-            for key, value in CONFIG.translator(name_of(wildcards)).train.items()
-            if key not in BEFORE and key not in TRANSLATOR_JOB
-        },
+        settings=translator_settings,
         languages=attribute("languages"),
-        corpora=lambda wildcards: [part.corpus for part in model(wildcards).parts],
+        corpora=of_parts("corpus"),
         seed=attribute("seed"),
         # Not compared: they do not affect the translator, or cannot be known.
-        job=lambda wildcards, input: {
-            key: of_translator(key)(wildcards) for key in TRANSLATOR_JOB
-        },
+        job=lambda w, input: {key: translator_setting(key)(w) for key in TRANSLATOR_JOB},
         # Not the rule's threads, which Snakemake limits to --cores.
-        threads=lambda wildcards, input: of_translator("threads")(wildcards),
+        threads=lambda w, input: translator_setting("threads")(w),
         version=VERSION["translator"],
     message:
         "Training {wildcards.model}"
