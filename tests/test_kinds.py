@@ -7,7 +7,9 @@ from pathlib import Path
 import pytest
 
 import psp.evaluation.tasks
-import psp.models.model
+import psp.models.combined
+import psp.models.lstm
+import psp.models.transformer
 import psp.pairs.filters  # noqa: F401
 from psp.config.model_kinds import KINDS
 from psp.corpora.base import CorpusKind
