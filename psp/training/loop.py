@@ -20,6 +20,7 @@ from psp.pairs.encoded_pairs import PairSource
 from psp.pairs.text_pairs import open_source
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
+from psp.training import objectives
 from psp.training.candidates import candidate_vectors
 from psp.training.encoders import joint, kinds
 from psp.training.encoders.base import Encoder
@@ -256,6 +257,7 @@ class Training:
 
 def _run(job: Training) -> TrainReport:
     settings = TrainSettings.of(job.settings)
+    objectives.find(settings.objective)
     model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
     init_from, init_vectors = job.init_from, job.init_vectors
     kind = (job.encoder or {"kind": "mean"})["kind"]

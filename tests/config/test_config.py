@@ -681,7 +681,7 @@ def test_vectors_of_words_are_for_models_of_words() -> None:
     both = {"init_vectors": "small", "init_from": "results/de/model"}
     assert "init_from names a model" in message(models=fr(encoder="word", train=both), vectors=vectors)
     short = {"small": {**vectors["small"], "sha256": "abc"}}
-    assert "vectors.small.sha256 is abc, but must match" in message(vectors=short)
+    assert "vectors.small.sha256 is abc, but must be 64 hexadecimal digits" in message(vectors=short)
 
 
 def test_trigrams_do_not_start_from_an_encoder() -> None:

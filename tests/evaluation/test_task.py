@@ -97,7 +97,7 @@ def test_a_config_knows_its_tasks_and_they_change_no_model() -> None:
         config.task("fr", "y")
     for wrong, said in (
         ({"task": "similarty", "path": "x"}, r"evaluate\.tasks\.x\.task"),
-        ({"task": "similarity"}, r"models\.fr\.evaluate\.tasks\.x: path is missing"),
+        ({"task": "similarity"}, r"models\.fr\.evaluate\.tasks\.x lacks path"),
         ({"path": "x"}, r"evaluate\.tasks\.x"),
     ):
         with pytest.raises(ConfigError, match=said):

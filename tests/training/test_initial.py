@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -115,7 +114,7 @@ def test_an_encoder_has_its_share_beside_spelling_and_before_the_frequency(tmp_p
     settings = TrainSettings(dim=8, init_encoder_share=0.3, init_scale=2)
     table, taken = initial_table(pieces, settings, None, source, piece_vectors=file)
     assert taken is None
-    flat = dataclasses.replace(settings, init="normal", init_scale=1)
+    flat = settings.but(init="normal", init_scale=1)
     expected, _ = initial_table(pieces, flat, None, source)
     mix_in(expected.numpy(), rows, vectors, share=0.3, whitening=0.5, seed=settings.seed)
     assert torch.equal(initial_table(pieces, flat, None, source, piece_vectors=file)[0], expected)

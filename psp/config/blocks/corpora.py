@@ -112,8 +112,8 @@ class CorpusItem(Block):
     pairs: Literal["cover", "all"] = optional("for mined pairs, instead of the block `pivot`'s")
     max_group: int = optional("for mined pairs, instead of the block `pivot`'s", ge=2)
     csv: Text = optional("instead of a name or path: a CSV file with a header; plain, or .gz, .bz2, .xz, .zst, .zip")
-    delimiter: str = optional(
-        'for a CSV file: what is between its columns, such as ";" (default: as its header has it)', pattern="^.$"
+    delimiter: Annotated[str, Field(min_length=1, max_length=1)] = optional(
+        'for a CSV file: what is between its columns, such as ";" (default: as its header has it)',
     )
     columns: Annotated[list[Text], Distinct] = optional(
         "for a table (Parquet, CSV, JSON lines): the columns of source, target and, if there is one, "

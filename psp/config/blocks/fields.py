@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import types
 from collections.abc import Mapping, Sequence
 from typing import Annotated, Any, Literal, Union, get_args, get_origin
@@ -44,6 +45,20 @@ def _form(value: Any) -> str | None:
 
 
 ByForm = Discriminator(_form)
+
+
+def matching(pattern: str, words: str) -> AfterValidator:
+    """Check that a text matches a pattern as a whole; errors say what it must be, in words."""
+
+    def matched(value: str) -> str:
+        if re.fullmatch(pattern, value) is None:
+            raise PydanticCustomError("choice", "must be {words}", {"words": words})
+        return value
+
+    return AfterValidator(matched)
+
+
+Device = Annotated[str, matching("auto|cpu|cuda(:[0-9]+)?", "auto, cpu, cuda or a numbered one as cuda:1")]
 Mirrors = Annotated[list[Text], Field(min_length=1)]
 """Addresses, tried in order."""
 

@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Distinct, Text, setting
+from psp.config.blocks.fields import Distinct, Text, matching, setting
 
 
 class ScoreBlock(Block):
@@ -219,7 +217,7 @@ class FiltersBlock(Block):
     language: LanguageBlock = LanguageBlock()
     overlap: OverlapBlock = OverlapBlock()
     similarity: SimilarityBlock = SimilarityBlock()
-    custom: list[Annotated[str, Field(pattern="^[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_.]*$")]] = setting(
+    custom: list[Annotated[str, matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "module:function")]] = setting(
         [],
         "your own functions, such as `custom: [my_module:keep]` for keep(source, target) in my_module.py "
         'in the working directory; they return True to keep a pair, False or (False, "reason") to drop it, '

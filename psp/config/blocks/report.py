@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Distinct, Name, setting
+from psp.config.blocks.fields import Distinct, Name, matching, setting
 
 Part = Literal["compare", "tasks", "variants", "quantize", "speed"]
 #: What a page can ask for, and the files of it in a model's folder; those of tasks are named by the config.
@@ -37,9 +37,8 @@ class ReleaseBlock(Block):
 
     INERT: ClassVar[bool] = True
 
-    repo: str | None = setting(
+    repo: Annotated[str, matching(r"[\w.-]+/[\w.-]+", "a place on the Hub, user/name, or null")] | None = setting(
         None,
         "the model's name on the Hugging Face Hub, such as user/fr, which its card states; a smaller form "
         "is then user/fr-int8",
-        pattern="^[\\w.-]+/[\\w.-]+$",
     )

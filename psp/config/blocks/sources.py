@@ -4,10 +4,8 @@ from __future__ import annotations
 
 from typing import Annotated, Literal
 
-from pydantic import Field
-
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Mirrors, Name, setting
+from psp.config.blocks.fields import Mirrors, Name, matching, setting
 
 MIRRORS = (
     "addresses tried in order (https://, http://, file://, package://<python package>/<file>, or a path); "
@@ -19,10 +17,8 @@ class OpusBlock(Block):
     """OPUS archives; placeholders {corpus}, {version}, {pair}."""
 
     mirrors: Mirrors = setting(["https://object.pouta.csc.fi/OPUS-{corpus}/{version}/moses/{pair}.txt.zip"], MIRRORS)
-    api: str = setting(
-        "https://opus.nlpl.eu/opusapi/",
-        "OPUS's corpus API, which `psp languages suggest` queries",
-        pattern="^https?://",
+    api: Annotated[str, matching("https?://.*", "an address, http:// or https://")] = setting(
+        "https://opus.nlpl.eu/opusapi/", "OPUS's corpus API, which `psp languages suggest` queries"
     )
 
 
@@ -82,7 +78,7 @@ class SourcesBlock(Block):
 class LicencesBlock(Block):
     """The licences of corpora that training may use."""
 
-    allow: list[Annotated[str, Field(pattern="^[A-Za-z0-9][A-Za-z0-9.+: ()-]*$")]] | None = setting(
+    allow: list[Annotated[str, matching("[A-Za-z0-9][A-Za-z0-9.+: ()-]*", "an SPDX id")]] | None = setting(
         None, "SPDX ids; a model that uses a corpus with another licence, or none, is an error; null allows all"
     )
 
@@ -100,5 +96,5 @@ class VectorsBlock(Block):
     """
 
     mirrors: Mirrors = setting(..., MIRRORS)
-    sha256: str = setting(..., "SHA-256 of the file", pattern="^[0-9a-f]{64}$")
+    sha256: Annotated[str, matching("[0-9a-f]{64}", "64 hexadecimal digits")] = setting(..., "SHA-256 of the file")
     licence: str | None = setting(None, "SPDX id of the licence; null if none is declared")

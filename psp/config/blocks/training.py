@@ -8,7 +8,7 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Distinct, Name, Text, setting
+from psp.config.blocks.fields import Device, Distinct, Name, Text, setting
 from psp.core.errors import ConfigError
 
 
@@ -160,7 +160,7 @@ class _Learning(Block):
         ge=0,
         le=1,
     )
-    device: str = setting("auto", "auto uses a GPU if there is one", pattern="^(auto|cpu|cuda(:[0-9]+)?)$")
+    device: Device = setting("auto", "auto uses a GPU if there is one")
     precision: Literal["float32", "mixed"] = setting(
         "float32", "mixed computes products in bfloat16 on a GPU and rescores mined negatives in float32; not for CPUs"
     )

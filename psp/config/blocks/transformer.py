@@ -61,7 +61,7 @@ class _Learning(Block):
         "instructions, where it is faster",
         recipes={"dadas": "auto"},  # mixed precision; the paper's is float16, on a GPU
     )
-    device: str = setting("auto", "auto uses a GPU if there is one", inert=True, pattern="^(auto|cpu|cuda)$")
+    device: Literal["auto", "cpu", "cuda"] = setting("auto", "auto uses a GPU if there is one", inert=True)
     log_every: int = setting(50, "mini-batches per row of metrics.csv", inert=True, ge=1)
     checkpoint_steps: int | None = setting(
         500,

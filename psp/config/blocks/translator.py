@@ -96,7 +96,7 @@ class TranslatorSettings(Block):
     )
     patience: int | None = setting(None, "end after this many scores without a new best; null for never", ge=1)
     beam: int = setting(5, "hypotheses kept at a time when the held-out pairs are translated", ge=1)
-    device: str = setting("auto", "auto uses a GPU if there is one", inert=True, pattern="^(auto|cpu|cuda)$")
+    device: Literal["auto", "cpu", "cuda"] = setting("auto", "auto uses a GPU if there is one", inert=True)
     log_every: int = setting(50, "steps per row of metrics.csv", inert=True, ge=1)
     checkpoint_minutes: float | None = setting(
         5, "minutes between two checkpoints; null for none by time", inert=True, gt=0

@@ -203,7 +203,8 @@ class Task(ABC):
         self.sums: dict[str, str] = {}
         self.missing: list[tuple[str, str]] = []
         own = {key: value for key, value in settings.items() if key != "task"}
-        self.settings = self.Settings.at(place, own).as_dict()
+        self.Settings.at(place, own)
+        self.settings = {**self.Settings.defaults(), **own}
 
     def path(self, key: str) -> Path:
         """A setting that is a path, one of :attr:`paths`, with ``~/`` and ``${VARIABLE}`` expanded."""

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeVar
 
 from psp.core import named
-from psp.core.errors import ConfigError
+from psp.core.errors import ConfigError, closest
 
 if TYPE_CHECKING:
     import numpy as np
@@ -131,7 +131,9 @@ def find(name: str) -> type[Objective]:
         ConfigError: there is none.
     """
     if name not in OBJECTIVES:
-        raise ConfigError(f"train.objective: {name!r} is not allowed; allowed is {' or '.join(OBJECTIVES)}")
+        raise ConfigError(
+            f"train.objective is {name}, but must be {' or '.join(OBJECTIVES)}{closest(name, OBJECTIVES)}"
+        )
     return OBJECTIVES[name]
 
 

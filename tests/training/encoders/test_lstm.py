@@ -170,7 +170,7 @@ def test_the_matrices_have_a_rate_and_a_limit_of_their_own() -> None:
     ("changes", "message"),
     [
         ({"combine": "sum"}, "lstm.combine"),
-        ({"widht": 3}, "lstm.widht: no such key"),
+        ({"widht": 3}, "lstm.widht is not a key"),
         ({"clip": 0}, "lstm.clip"),
         ({"precision": "mixed"}, "lstm.precision"),
     ],

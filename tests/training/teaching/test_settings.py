@@ -9,7 +9,7 @@ from psp.core.errors import PspError
 
 
 def test_settings_that_contradict_one_another_are_refused() -> None:
-    with pytest.raises(PspError, match=r"teacher\.among: 3 is not allowed; allowed is at least neighbours, 15"):
+    with pytest.raises(PspError, match=r"teacher\.among is 3, but must be at least neighbours, 15"):
         TeacherSettings(encoder="x", among=3)
     assert TeacherSettings.of({"languages": ["en"]}).as_dict()["languages"] == ["en"]
 
@@ -20,5 +20,7 @@ def test_losses_say_whether_they_need_neighbours(loss: str) -> None:
 
 
 def test_a_key_that_is_none_is_refused() -> None:
-    with pytest.raises(PspError, match=r"teacher\.wieght: no such key; did you mean weight\?; allowed are encoder"):
+    with pytest.raises(
+        PspError, match=r"teacher\.wieght is not a key; did you mean weight\?; teacher may hold encoder"
+    ):
         TeacherSettings.of({"wieght": 1})
