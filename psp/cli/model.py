@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.cli import ending_well, lines, model_argument
+from psp.cli import ending_well, lines, model_argument, positive
 from psp.core.errors import ConfigError, DataError
 from psp.models import CONFIG, HUB
 from psp.models.exports import FORMS
@@ -133,7 +133,7 @@ def add_quantize(added: argparse.ArgumentParser) -> None:
     model_argument(added)
     added.add_argument("out", type=Path, metavar="OUT", help="the model folder to write; must not exist")
     added.add_argument("--dtype", choices=["float16", "int8"], help="type of the embedding matrix (default: unchanged)")
-    added.add_argument("--dim", type=int, metavar="D", help="keep the first D dimensions (default: all)")
+    added.add_argument("--dim", type=positive, metavar="D", help="keep the first D dimensions (default: all)")
 
 
 def run_quantize(options: argparse.Namespace) -> None:
