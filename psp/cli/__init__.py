@@ -143,7 +143,7 @@ def positive(text: str) -> int:
 
 def shape_arguments(command: argparse.ArgumentParser) -> None:
     """Add ``--table`` and ``--dim``, for :func:`shaped`."""
-    command.add_argument("--dim", type=int, metavar="N", help="use the first N dimensions (default: all)")
+    command.add_argument("--dim", type=positive, metavar="N", help="use the first N dimensions (default: all)")
     command.add_argument(
         "--table", choices=["float32", "float16", "int8"], help="type of the embedding matrix (default: as saved)"
     )
@@ -172,20 +172,12 @@ def text_argument(command: argparse.ArgumentParser, what: str) -> None:
 def threads(command: argparse.ArgumentParser) -> None:
     """Add ``--threads``, all cores by default."""
     command.add_argument(
-        "--threads", type=int, default=os.cpu_count() or 1, metavar="N", help="number of threads (default: all cores)"
+        "--threads",
+        type=positive,
+        default=os.cpu_count() or 1,
+        metavar="N",
+        help="number of threads (default: all cores)",
     )
-
-
-def check_positive(options: argparse.Namespace) -> None:
-    """Check those of ``-k``, ``--effort`` and ``--threads`` that a command has.
-
-    Raises:
-        ConfigError: one is below 1.
-    """
-    for name, option in (("k", "-k"), ("effort", "--effort"), ("threads", "--threads")):
-        value = getattr(options, name, None)
-        if value is not None and value < 1:
-            raise ConfigError(f"{option} {value}: write 1 or more")
 
 
 def for_several(jobs: int, size: int | None) -> bool | None:

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.cli import ending_well, lines, model_argument
+from psp.cli import ending_well, lines, model_argument, positive
 from psp.core.errors import ConfigError, DataError
 from psp.models import CONFIG, HUB
 from psp.models.exports import FORMS
@@ -35,7 +35,7 @@ def run_info(options: argparse.Namespace) -> None:
         print(json.dumps({"format": 1, "model": options.model, **facts}, indent=2, ensure_ascii=False))
         return
     print(f"{options.model}:")
-    _print(_said_of_parts(facts) if "parts" in facts else _said(facts))
+    _print(_said(facts))
     for number, part in enumerate(facts.get("parts", ())):
         print(f"part {number}, of weight {part['weight']:g}:")
         _print(_said(part))
@@ -50,30 +50,24 @@ def _facts(model: Any) -> dict[str, Any]:
     """Collect the facts about a model; keys from its config keep their names."""
     from psp.models.combined import CombinedModel
 
-    if isinstance(model, CombinedModel):
-        return {
-            "languages": model.config["languages"],
-            "dim": model.dim,
-            "dtype": model.dtype,
-            "table_bytes": model.nbytes,
-            "recipe": model.config.get("recipe"),
-            "psp_version": model.config.get("psp_version"),
-            "parts": [
-                {"weight": weight, **_facts(part)} for weight, part in zip(model.weights, model.parts, strict=True)
-            ],
-        }
     config = model.config
-    return {
+    facts = {
         "languages": config["languages"],
         "dim": model.dim,
-        "vocab_size": model.vocab_size,
-        "left_out": len(config.get("left_out") or []),  # pieces without an embedding
         "dtype": model.dtype,
         "table_bytes": model.nbytes,
-        "lower_case": config["lower_case"],
-        "segment": config["segment"],
         "recipe": config.get("recipe"),
         "psp_version": config.get("psp_version"),
+    }
+    if isinstance(model, CombinedModel):
+        parts = zip(model.weights, model.parts, strict=True)
+        return {**facts, "parts": [{"weight": weight, **_facts(part)} for weight, part in parts]}
+    return {
+        **facts,
+        "vocab_size": model.vocab_size,
+        "left_out": len(config.get("left_out") or []),  # pieces without an embedding
+        "lower_case": config["lower_case"],
+        "segment": config["segment"],
         "tokenizer": model.tokenizer.name_on_disk(),
         "encoder": "mean" if model.contextual is None else model.contextual.kind,
         "tokenizer_sha256": model.tokenizer.sha256(),
@@ -93,38 +87,31 @@ def _accelerator(model: Any) -> dict[str, str | None]:
 
 
 def _said(facts: dict[str, Any]) -> dict[str, str]:
+    said = {
+        "languages": ", ".join(facts["languages"]) or "unknown",
+        "dimensions": f"{facts['dim']:,}",
+        "table": f"{facts['dtype']}, {facts['table_bytes']:,} bytes",
+        "recipe": facts["recipe"] or "none",
+        "written by": f"psp {facts['psp_version']}",
+    }
+    if "parts" in facts:
+        return said
     from psp.text.tokenizer import on_disk
 
-    left_out = facts["left_out"]
+    left_out, kind = facts["left_out"], facts["tokenizer"]
     numba, unsupported_reason = facts["accelerator"]["numba"], facts["accelerator"]["obstacle"]
     segmenters = (
         f"{setting['name']} ({language}{', all words' if setting.get('cut_all') else ''})"
         for language, setting in facts["segment"].items()
     )
     return {
-        "languages": ", ".join(facts["languages"]) or "unknown",
-        "dimensions": f"{facts['dim']:,}",
+        **said,
         "pieces": f"{facts['vocab_size']:,}" + (f", of which {left_out:,} are left out" if left_out else ""),
-        "table": f"{facts['dtype']}, {facts['table_bytes']:,} bytes",
         "lower-casing": "yes" if facts["lower_case"] else "no",
         "segmenter": ", ".join(segmenters) or "none",
-        "recipe": facts["recipe"] or "none",
-        "written by": f"psp {facts['psp_version']}",
-        "tokenizer": f"{facts['tokenizer']}, sha256 {facts['tokenizer_sha256']}",
+        "tokenizer": f"{kind}, sha256 {facts['tokenizer_sha256']}",
         "accelerator": f"numba {numba}" if numba else "none",
-        "words": f"encoded by {facts['tokenizer']}: {unsupported_reason}"
-        if unsupported_reason
-        else on_disk(facts["tokenizer"]).looked_up,
-    }
-
-
-def _said_of_parts(facts: dict[str, Any]) -> dict[str, str]:
-    return {
-        "languages": ", ".join(facts["languages"]) or "unknown",
-        "dimensions": f"{facts['dim']:,}",
-        "tables": f"{facts['dtype']}, {facts['table_bytes']:,} bytes",
-        "recipe": facts["recipe"] or "none",
-        "combined by": f"psp {facts['psp_version']}",
+        "words": f"encoded by {kind}: {unsupported_reason}" if unsupported_reason else on_disk(kind).looked_up,
     }
 
 
@@ -133,7 +120,7 @@ def add_quantize(added: argparse.ArgumentParser) -> None:
     model_argument(added)
     added.add_argument("out", type=Path, metavar="OUT", help="the model folder to write; must not exist")
     added.add_argument("--dtype", choices=["float16", "int8"], help="type of the embedding matrix (default: unchanged)")
-    added.add_argument("--dim", type=int, metavar="D", help="keep the first D dimensions (default: all)")
+    added.add_argument("--dim", type=positive, metavar="D", help="keep the first D dimensions (default: all)")
 
 
 def run_quantize(options: argparse.Namespace) -> None:

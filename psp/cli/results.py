@@ -111,7 +111,7 @@ def _tables(folder: Path, form: str) -> Iterator[str]:
     from psp.core.files import read_json
     from psp.models.scores import is_of_every_model
     from psp.pairs import data_warnings
-    from psp.report import comparison, eval_table, task_table, translator_table
+    from psp.report import comparison, eval_table, task_table
 
     names = ("eval", "compare", "variants", "quantized", "translator")
     reports = {name: read_json(path) for name in names if (path := folder / f"{name}.json").exists()}
@@ -140,7 +140,7 @@ def _tables(folder: Path, form: str) -> Iterator[str]:
     if "quantized" in reports:
         yield comparison.quantized(reports["quantized"]).write(form)
     if "translator" in reports:
-        yield translator_table.table(reports["translator"], form)
+        yield task_table.translator(reports["translator"], form)
 
 
 def add_report(added: argparse.ArgumentParser) -> None:

@@ -15,10 +15,10 @@ from typing import TYPE_CHECKING, Any
 
 from psp.cli import (
     StandardOutput,
-    check_positive,
     ending_well,
     lines_of,
     model_argument,
+    positive,
     threads,
 )
 from psp.core.errors import ConfigError
@@ -43,7 +43,7 @@ def _index_options(command: argparse.ArgumentParser) -> None:
     )
     command.add_argument(
         "--effort",
-        type=int,
+        type=positive,
         metavar="N",
         help="of hnsw and ivf: higher is more accurate and slower (default: 128; 64 lists of ivf)",
     )
@@ -114,7 +114,7 @@ def add_search(added: argparse.ArgumentParser) -> None:
         "corpus", type=Path, metavar="CORPUS", help="sentences, one per line; plain, or .gz, .bz2, .xz, .zst"
     )
     added.add_argument("queries", nargs="?", type=Path, metavar="QUERIES", help="one per line (default: stdin)")
-    added.add_argument("-k", type=int, default=10, metavar="N", help="sentences per query (default: 10)")
+    added.add_argument("-k", type=positive, default=10, metavar="N", help="sentences per query (default: 10)")
     added.add_argument("--json", action="store_true", help="print one JSON object per query")
     _index_options(added)
     added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="the corpus's vectors, from psp embed")
@@ -159,7 +159,6 @@ def run_search(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    check_positive(options)
     if options.load_index:
         for name in ("index", "float16", "int8", "vectors"):
             if getattr(options, name):
@@ -225,7 +224,7 @@ def add_mine(added: argparse.ArgumentParser) -> None:
         metavar="X",
         help="lowest margin to keep (default: 1.25 for ratio, 0.1 for distance, 0.5 for absolute)",
     )
-    added.add_argument("-k", type=int, default=4, metavar="N", help="neighbours per sentence (default: 4)")
+    added.add_argument("-k", type=positive, default=4, metavar="N", help="neighbours per sentence (default: 4)")
     added.add_argument(
         "--margin",
         choices=["ratio", "distance", "absolute"],
@@ -239,7 +238,6 @@ def add_mine(added: argparse.ArgumentParser) -> None:
 
 def run_mine(options: argparse.Namespace) -> None:
     """Run ``psp mine``."""
-    check_positive(options)
     index = _index_kind(options)
     if options.threshold is not None and not math.isfinite(options.threshold):
         raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")

@@ -9,7 +9,7 @@ import logging
 import socket
 from pathlib import Path
 
-from psp.cli import ending_well, model_argument, shape_arguments, shaped
+from psp.cli import ending_well, model_argument, positive, shape_arguments, shaped
 from psp.core.errors import PspError
 from psp.inference.serve import ServeLimits
 
@@ -37,7 +37,7 @@ def add_serve(added: argparse.ArgumentParser) -> None:
         ("--max-waiting", "server, of waiting requests; further ones are refused with status 503", ServeLimits.waiting),
     ):
         added.add_argument(
-            option, type=_count, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
+            option, type=positive, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
         )
     added.add_argument(
         "--max-wait",
@@ -105,13 +105,6 @@ def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port; use 1024 to 65535, or 0")
-    return number
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return number
 
 

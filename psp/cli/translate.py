@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.cli import check_positive, lines, text_argument, threads, write_lines
+from psp.cli import lines, positive, text_argument, threads, write_lines
 from psp.core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
@@ -27,7 +27,7 @@ def _shared_arguments(command: argparse.ArgumentParser, translator: str, beam: i
     text_argument(command, "cased text, one sentence a line")
     command.add_argument("--out", type=Path, metavar="FILE", help="file to write (default: standard output)")
     command.add_argument(
-        "--beam", type=int, default=beam, metavar="N", help="candidates per line (default: %(default)s)"
+        "--beam", type=positive, default=beam, metavar="N", help="candidates per line (default: %(default)s)"
     )
     threads(command)
 
@@ -63,9 +63,6 @@ def add_translate(added: argparse.ArgumentParser) -> None:
 
 def run_translate(options: argparse.Namespace) -> None:
     """Run ``psp translate``."""
-    check_positive(options)
-    if options.beam < 1:
-        raise ConfigError(f"--beam {options.beam}: write 1 or more")
     from psp.core.logs import Progress
 
     names = ("beam", "compute_type", "sentencepiece", "target_sentencepiece")
@@ -100,14 +97,14 @@ def add_paraphrase(added: argparse.ArgumentParser) -> None:
     added.add_argument(
         "--encoder", required=True, metavar="MODEL", help="the encoder that compares meanings, such as results/en/model"
     )
-    added.add_argument("-k", type=int, default=1, metavar="N", help="paraphrases per line (default: %(default)s)")
+    added.add_argument("-k", type=positive, default=1, metavar="N", help="paraphrases per line (default: %(default)s)")
     added.add_argument(
         "--scores",
         action="store_true",
         help="write JSON lines, with cosine, overlap and the translator's score of each",
     )
     added.add_argument(
-        "--sampling", type=int, metavar="N", help="draw candidates instead, each subword among the N most likely"
+        "--sampling", type=positive, metavar="N", help="draw candidates instead, each subword among the N most likely"
     )
     added.add_argument(
         "--temperature", type=float, default=1.0, metavar="T", help="for sampling (default: %(default)s)"
@@ -137,7 +134,6 @@ def add_paraphrase(added: argparse.ArgumentParser) -> None:
 
 def run_paraphrase(options: argparse.Namespace) -> None:
     """Run ``psp paraphrase``."""
-    check_positive(options)
     if options.beam < options.k:
         raise ConfigError(f"-k {options.k}, but --beam {options.beam}: write --beam {options.k} or more")
     if options.references and not options.report:

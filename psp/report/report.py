@@ -22,7 +22,6 @@ from psp.pairs import data_warnings
 from psp.report import charts, comparison, eval_table, page, speed_chart, task_table
 from psp.report.curve import Curve, draw_loss, draw_scores
 from psp.report.data import STAGES, corpora_table, dropped_table, heading, why
-from psp.report.examples_table import tables
 from psp.report.reported import ReportedScores
 from psp.report.reported import load as load_reported
 from psp.report.run import STORE, Run, kept_pairs
@@ -89,7 +88,7 @@ def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores]
         "data": _data(run),
         "training": _training(run),
         "variants": comparison.variants(run["variants"]) if "variants" in run else None,
-        "examples": tables(run),
+        "examples": _examples(run),
         "speed": {"chart": speed_chart.chart(run["speed"]), "table": speed_chart.table(run["speed"])}
         if "speed" in run
         else None,
@@ -274,3 +273,43 @@ def _size(run: Run) -> dict[str, Any] | None:
         "chart": charts.scatter(drawn, x="MB", y="STS", name="size") if drawn else None,
         "table": comparison.quantized(result),
     }
+
+
+# ----------------------------------------------------------------------------------------------------------- examples
+
+#: Figures of examples, and how they are written.
+_EXAMPLE_FORMATS = {"gold": "{:g}", "found_similarity": "{:.2f}", "similarity": "{:.2f}"}
+
+
+def _examples(run: Run) -> list[tuple[str, list[tuple[str, Table]]]]:
+    """What a fold is called, and its tables with their headings; a table is empty where nothing is wrong."""
+    examples = run.found.get("examples", {"overrated": [], "underrated": [], "retrieval": {}, "neighbours": []})
+    rated = {"set": "set", "first sentence": "a", "second": "b", "people": "gold", "cosine": "similarity"}
+    right = {"sentence": "query", "found": "translation", "cosine": "similarity"}
+    wrong = {"sentence": "query", "found": "found", "its cosine": "found_similarity"}
+    wrong |= {"translation": "translation", "cosine": "similarity"}
+    near = {"sentence": "query", "nearest neighbour": "found", "cosine": "similarity"}
+    told = [
+        ("STS pairs that it finds more alike than people do", rated, examples["overrated"]),
+        ("STS pairs that it finds less alike than people do", rated, examples["underrated"]),
+        ("Nearest neighbours among the sentences of the STS sets, drawn at random", near, examples["neighbours"]),
+    ]
+    *above, below = [(about, [("", _examples_table(columns, rows))]) for about, columns, rows in told]
+    found = []
+    for key, rows in examples["retrieval"].items():
+        shown = [("Wrong, the most confident first" if rows["wrong"] else "", _examples_table(wrong, rows["wrong"]))]
+        shown += [("Right, drawn at random", _examples_table(right, rows["right"]))] if rows["right"] else []
+        found.append((f"Nearest neighbours, {direction(key)}", shown))
+    return [*(one for one in above if one[1][0][1]), *found, *([below] if below[1][0][1] else [])]
+
+
+def _examples_table(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """A table of these columns, each the value of a key; sentences are of others, and may hold anything."""
+    cells = [[_example(key, row[key]) for key in columns.values()] for row in rows]
+    return Table(list(columns), cells, [at for at, key in enumerate(columns.values()) if key in _EXAMPLE_FORMATS])
+
+
+def _example(key: str, value: Any) -> Cell:
+    if key in _EXAMPLE_FORMATS:
+        return Number(value, written=_EXAMPLE_FORMATS[key])
+    return str(value) if key == "set" else Foreign(value)

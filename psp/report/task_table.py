@@ -1,4 +1,4 @@
-"""Files under results/<model>/tasks/ as one table: each part's scores, with their intervals."""
+"""Tables of scores: of the files under results/<model>/tasks/, as one; and of translator.json."""
 
 from __future__ import annotations
 
@@ -78,3 +78,44 @@ def _shared(result: Mapping[str, Any]) -> str | None:
         return None
     overlap = result["overlap"]
     return f"{overlap['in_training']:,} of {overlap['sentences']:,}"
+
+
+_TRANSLATOR_SCORES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "lower_bleu": "BLEU, lower-cased",
+    "lower_chrf": "chrF, lower-cased",
+}
+
+
+def translator(result: Mapping[str, Any], form: str = "text") -> str:
+    """translator.json, as ``text`` or ``markdown``."""
+    faults = ("copies", "empty", "overlong")
+    head = [
+        "held-out pairs",
+        "pairs",
+        *(f"{name}, int8" for name in _TRANSLATOR_SCORES.values()),
+        "BLEU, float32",
+        *faults,
+    ]
+    rows: list[list[Cell]] = []
+    for name, one in result["sets"].items():
+        rows.append([name, *_translated(one), *(one["int8"][key] for key in faults)])
+        if len(one["corpora"]) > 1:
+            rows += [[f"{name}: {corpus}", *_translated(of), "", "", ""] for corpus, of in one["corpora"].items()]
+    summary = (
+        f"{result['languages']['source']} to {result['languages']['target']}: {result['steps']:,} steps on "
+        f"{result['pairs_seen']:,} pairs of {result['data']['pairs']:,} (ended by {result['ended_by']}), "
+        f"{result['parameters']:,} weights; the best at step {result['best']['step']:,}, BLEU {result['best']['bleu']} "
+        f"on {result['development']['pairs']:,} development pairs, greedily."
+    )
+    notes = [
+        f"Beam {result['settings']['beam']}, one reference; by sacrebleu: {result['signatures']['bleu']}, "
+        f"{result['signatures']['chrf']}.",
+        "Faults in int8: translations that equal their source, that are empty, or that did not end by themselves.",
+    ]
+    return f"{summary}\n\n{Table(head, rows, range(1, len(head)), notes).write(form)}"
+
+
+def _translated(one: Mapping[str, Any]) -> list[Cell]:
+    return [one["pairs"], *(Number(one["int8"][key]) for key in _TRANSLATOR_SCORES), Number(one["float32"]["bleu"])]

@@ -123,7 +123,6 @@ def test_a_line_that_is_not_utf8(small_model, tmp_path, psp_command, jobs):
         (["text.txt", "--out", "x"], "--out x: unknown format; end the name in .npy"),
         (["text.txt", "--out", "-", "--format", "npy"], "--format npy: standard output implies raw"),
         (["text.txt", "--out", "x.npy", "--dim", "99"], "--dim 99: dim is 99; the table has 12 dimensions"),
-        (["text.txt", "--out", "x.npy", "--dim", "0"], "--dim 0: dim is 0; the table has 12 dimensions"),
         (["text.txt", "--out", "text.txt/x.npy"], "text.txt/x.npy: cannot be written: "),
     ],
 )
@@ -136,11 +135,22 @@ def test_what_cannot_be_done_is_one_line(small_model, text, monkeypatch, capsys,
     assert [path.name for path in text.parent.iterdir()] == ["text.txt"] and text.read_bytes() == TEXT
 
 
-@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
-def test_no_number_of_processes(small_model, capsys, jobs):
-    with pytest.raises(SystemExit):
-        main(["embed", str(small_model), "--out", "x.npy", f"--jobs={jobs}"])
-    assert f"argument --jobs: {jobs} is not a positive integer" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("command", "option", "number"),
+    [
+        *(("embed model --out x.npy", "--jobs", number) for number in ("0", "-1", "two")),
+        ("embed model --out x.npy", "--dim", "0"),
+        ("search model c.txt", "-k", "0"),
+        ("mine model c.txt d.txt --out x.tsv", "--threads", "0"),
+        ("translate translator", "--beam", "0"),
+        ("serve model", "--max-texts", "0"),
+    ],
+)
+def test_a_count_is_a_number_of_at_least_one(capsys, command, option, number):
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), *([f"{option}={number}"] if option[1] == "-" else [option, number])])
+    assert ended.value.code == 2
+    assert f"argument {option}: {number} is not a positive integer" in capsys.readouterr().err
 
 
 def test_more_processes_than_help_are_not_started(monkeypatch, caplog):

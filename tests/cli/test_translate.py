@@ -50,7 +50,6 @@ def test_a_folder_of_ours_says_where_long_sentences_are_cut(
     [
         (["nowhere"], "no such folder"),
         (["{tiny}", "nowhere.txt"], "nowhere.txt: cannot be read"),
-        (["{tiny}", "--beam", "0"], "--beam 0: write 1 or more"),
         (["{tiny}", "--compute-type", "int3"], "compute_type is int3, but must be"),
     ],
 )

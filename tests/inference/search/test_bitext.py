@@ -265,7 +265,6 @@ def small(tmp_path_factory):
         (["model", "latin.txt", "fr.txt"], "latin.txt, line 2: not UTF-8"),
         (["nowhere", "en.txt", "fr.txt"], "nowhere: no such folder"),
         (["model", "en.txt", "fr.txt", "--threshold", "nan"], "--threshold nan: write a number, such as 1.25"),
-        (["model", "en.txt", "fr.txt", "-k", "0"], "-k 0: write 1 or more"),
         (["model", "en.txt", "fr.txt", "--effort", "2"], "--effort: only for --index hnsw"),
         (["model", "en.txt", "fr.txt", "--out", "en.txt/out.tsv"], "en.txt/out.tsv: cannot be written"),
     ],

@@ -307,8 +307,6 @@ def test_queries_come_from_standard_input_and_an_index_is_kept(folder, tmp_path,
         (["blank.txt"], "blank.txt: no line has a piece known to the model"),
         (["latin.txt"], "latin.txt, line 1: not UTF-8"),
         (["corpus.txt", "latin.txt"], "latin.txt, line 1: not UTF-8"),
-        (["corpus.txt", "-k", "0"], "-k 0: write 1 or more"),
-        (["corpus.txt", "--threads", "0"], "--threads 0: write 1 or more"),
         (["corpus.txt", "--effort", "3"], "--effort: only for --index hnsw"),
         (
             ["corpus.txt", "--load-index", "index", "--effort", "3"],

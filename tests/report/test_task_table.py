@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from psp.cli.main import main
 from psp.core.files import write_json
-from psp.report import translator_table
+from psp.report import task_table
 
 SCORED = {"bleu": 30.25, "chrf": 50, "lower_bleu": 31, "lower_chrf": 51}
 JUDGED = {**SCORED, "copies": 3, "empty": 1, "overlong": 1200}
@@ -23,7 +23,7 @@ RESULT = {
 
 
 def test_each_set_and_each_of_its_corpora_has_a_row():
-    text = translator_table.table(RESULT, "markdown")
+    text = task_table.translator(RESULT, "markdown")
     assert "| Tatoeba | 2,000 | 30.2 | 50.0 | 31.0 | 51.0 | 30.5 | 3 | 1 | 1,200 |" in text
     assert "| rest: Two | 500 | 30.2 | 50.0 | 31.0 | 51.0 | 30.2 |  |  |  |" in text
     assert "Tatoeba: " not in text
