@@ -73,13 +73,6 @@ use rule task as added_task with:
         model=trained,
         store=lambda w: [] if model(w).of.joins else stored(w),
         files=task_inputs,
-    output:
-        json="results/{model}/tasks/{task}.json",
-        resamples="results/{model}/tasks/{task}.safetensors",
-    log:
-        "results/{model}/logs/tasks/{task}.log",
-    benchmark:
-        "results/{model}/benchmarks/tasks/{task}.tsv"
     wildcard_constraints:
         task=rf"(?!{STANDARD_TASKS}\.)[A-Za-z0-9][A-Za-z0-9._-]*",
     priority: 0

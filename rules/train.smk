@@ -224,10 +224,6 @@ use rule train as train_joint with:
         "results/{model}/model/model.safetensors",
         metrics="results/{model}/train/metrics.csv",
         report="results/{model}/train/train.json",
-    log:
-        "results/{model}/logs/train_joint.log",
-    benchmark:
-        "results/{model}/benchmarks/train_joint.tsv"
     wildcard_constraints:
         model=made_by("train_joint"),
 

@@ -22,10 +22,6 @@ use rule mix as mix_translator with:
         pairs=scratch("results/{model}/pairs/mix.tsv"),
         heldout=temp("results/{model}/pairs/none.tsv"),
         report="results/{model}/pairs/mix.json",
-    log:
-        "results/{model}/logs/mix.log",
-    benchmark:
-        "results/{model}/benchmarks/mix.tsv"
     wildcard_constraints:
         model=TRANSLATORS,
 
