@@ -33,6 +33,9 @@ the top level, for all models, or in a model's entry, for that one. A key that i
 An empty cell under another recipe means the default of `psp`; a recipe without a column in a table has `psp`'s values
 in all of it. Under `paranmt` and `dadas`, the paper states a value without `*`; one with `*` comes from its published
 code; an empty cell means that neither states it, or that it does not apply.
+
+An editor that knows YAML completes and checks a config by [config.schema.json](config.schema.json); most read its
+address from the first line, `# yaml-language-server: $schema=ADDRESS`.
 """
 
 #: Entries of tables with sections of their own, and what a model's entry has besides its blocks.
