@@ -1,8 +1,7 @@
 # Filter the pairs of a corpus.
 from psp.config import counts
-from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.filters import FiltersBlock, needs_lid
 from psp.pairs.filters import custom
-from psp.pairs.filters.language import needs_lid
 
 
 def kept_out(w):

@@ -2,12 +2,11 @@
 
 from pathlib import Path
 
-from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.filters import FiltersBlock, needs_lid
 from psp.core.scripts import job
 from psp.corpora import open_corpus
 from psp.evaluation.scored import scored
 from psp.pairs import data_warnings, filters
-from psp.pairs.filters.language import needs_lid
 from psp.text.segment import Segmenter
 
 with job(snakemake) as snakemake:

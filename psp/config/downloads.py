@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from psp.config.blocks.corpora import CATALOGUED
+from psp.config.blocks.filters import known_labels, needs_lid
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import ModelEntry
@@ -20,7 +21,6 @@ from psp.corpora.download import Remote
 from psp.corpora.kinds import CorpusKind, of_kind
 from psp.evaluation.tasks import Sources
 from psp.evaluation.testsets import SEMEVAL, has_sts
-from psp.pairs.filters.language import known_labels, needs_lid
 from psp.text.languages import TATOEBA, is_known, lid_label
 
 #: Where downloads lie.

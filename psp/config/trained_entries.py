@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.config.blocks.entries import BLOCK, BLOCKS, DEFAULT_ENCODER, DEFAULT_SEEDS, Top
+from psp.config.blocks.filters import for_text
 from psp.config.blocks.overlay import differences, merge
 from psp.config.blocks.training import TUNABLE
 from psp.config.corpus_entries import check_distinct, check_ranking
@@ -24,7 +25,6 @@ from psp.evaluation.judged import metric
 from psp.evaluation.testsets import SEMEVAL
 from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.registry import known_languages
-from psp.pairs.filters import for_text
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind

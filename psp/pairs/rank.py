@@ -30,6 +30,7 @@ from typing import IO, Any, Literal, TypedDict
 
 import numpy as np
 
+from psp.config.blocks.mixing import CALLED, DECILES, NEEDS
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.logs import Progress
@@ -78,10 +79,6 @@ class RankReport(TypedDict):
 
 log = logging.getLogger(__name__)
 
-DECILES = 10
-#: The columns that a ranking needs, besides source and target, and their names.
-NEEDS = {"score": 1, "translation": 2}
-CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
 BY = (*NEEDS, "overlap", "length")
 
 #: Rows that equal a bound, and how often each occurs, by the number of records below them.

@@ -6,11 +6,11 @@ import pytest
 
 from phrasebook.meaning import Sampler
 from phrasebook.speak import English, French
-from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.filters import FiltersBlock, for_text
 from psp.core.errors import DataError
 from psp.corpora.rows import BadRow
 from psp.pairs import inspect
-from psp.pairs.filters import build, filter_corpus, for_text
+from psp.pairs.filters import build, filter_corpus
 from psp.pairs.inspect import findings, inspect_corpus, runnable, sample
 from tests.conftest import write_lid
 

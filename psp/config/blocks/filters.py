@@ -2,22 +2,68 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Literal
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Distinct, Text, matching, setting
+from psp.config.blocks.fields import Distinct, Text, block_in, matching, setting
+from psp.text.languages import LID_LABELS, SCORED_LABELS, lid_label
+
+#: The identifiers of languages.
+BOTH, LID, SCORES = "both", "lid176", "py3langid"
 
 
-class ScoreBlock(Block):
+class FilterBlock(Block):
+    """The settings of a filter, and what is known of it without running it.
+
+    Attributes:
+        KEY: its key in :class:`FiltersBlock`.
+        COMPARES: whether it compares the two sides of a pair, or reads what only pairs have; not used for text.
+        OF_TEXT: settings, of those that it has, that a text corpus always has, where both sides are the same sentence.
+    """
+
+    KEY: ClassVar[str]
+    COMPARES: ClassVar[bool] = False
+    OF_TEXT: ClassVar[Mapping[str, Any]] = {"sides": "source"}
+
+    @classmethod
+    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], corpus: Any) -> str | None:
+        """What is wrong with a combination of valid settings, in one line that says what to write; None if it is valid.
+
+        Args:
+            settings: all settings of the filter.
+            languages: codes of the corpus's source and target.
+            corpus: the corpus's class (:class:`psp.corpora.base.CorpusKind`); None if unknown.
+        """
+        if {"min", "max"} <= settings.keys() and settings["min"] > settings["max"]:
+            return f"filters.{cls.KEY}: min {settings['min']} is above max {settings['max']}; swap them"
+        return None
+
+
+class ScoreBlock(FilterBlock):
     """The score in a corpus's third column (ParaNMT's paraphrase score)."""
+
+    KEY: ClassVar[str] = "score"
+    COMPARES: ClassVar[bool] = True
 
     enabled: bool = setting(False, "drop pairs whose score is out of range")
     min: float = setting(0.4, "minimum score")
     max: float = setting(1.0, "maximum score")
 
+    @classmethod
+    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], corpus: Any) -> str | None:
+        if corpus is not None and corpus.by_pair and settings["enabled"]:
+            return (
+                f"filters.score is enabled, but {corpus.without_scores} carry no scores; enable it for corpora "
+                "that do, under corpora.<name>.filters"
+            )
+        return super().problem(settings, languages, corpus)
 
-class LengthBlock(Block):
+
+class LengthBlock(FilterBlock):
     """Number of tokens separated by white space (after segmentation, in a segmented language)."""
+
+    KEY: ClassVar[str] = "length"
 
     enabled: bool = setting(True, "drop pairs with a side that is too short or too long", recipes={"dadas": False})
     sides: Literal["both", "source", "target", "average"] = setting(
@@ -39,8 +85,11 @@ class LengthBlock(Block):
     max: int = setting(100, "maximum tokens per side", recipes={"paranmt": 30}, ge=1)
 
 
-class RatioBlock(Block):
+class RatioBlock(FilterBlock):
     """Sides of very different length."""
+
+    KEY: ClassVar[str] = "ratio"
+    COMPARES: ClassVar[bool] = True
 
     enabled: bool = setting(
         True,
@@ -53,16 +102,21 @@ class RatioBlock(Block):
     characters: float | None = setting(None, "maximum ratio of the sides' character counts; null for no limit", ge=1)
 
 
-class SymbolsBlock(Block):
+class SymbolsBlock(FilterBlock):
     """Share of digits, punctuation and symbols (all that is not a letter of any script; white space not counted)."""
+
+    KEY: ClassVar[str] = "symbols"
 
     enabled: bool = setting(False, "drop pairs with a side that is mostly digits and symbols")
     sides: Literal["both", "source", "target"] = setting("both", "the sides to check")
     max: float = setting(0.6, "maximum share of a side's characters that are not letters", ge=0, le=1)
 
 
-class IdenticalBlock(Block):
+class IdenticalBlock(FilterBlock):
     """Sides with the same letters and digits, ignoring case."""
+
+    KEY: ClassVar[str] = "identical"
+    COMPARES: ClassVar[bool] = True
 
     enabled: bool = setting(
         True,
@@ -74,16 +128,22 @@ class IdenticalBlock(Block):
     )
 
 
-class NumbersBlock(Block):
+class NumbersBlock(FilterBlock):
     """Numbers that only one side has."""
+
+    KEY: ClassVar[str] = "numbers"
+    COMPARES: ClassVar[bool] = True
 
     enabled: bool = setting(
         False, "drop a pair whose sides differ in their numbers: runs of digits, of any script, each counted once"
     )
 
 
-class DecontaminateBlock(Block):
+class DecontaminateBlock(FilterBlock):
     """Sentences of the sets for testing or model selection."""
+
+    KEY: ClassVar[str] = "decontaminate"
+    OF_TEXT: ClassVar[Mapping[str, Any]] = {"mode": "side"}
 
     enabled: bool = setting(
         True,
@@ -100,8 +160,10 @@ class DecontaminateBlock(Block):
     )
 
 
-class LanguageBlock(Block):
+class LanguageBlock(FilterBlock):
     """Language identification (py3langid and fastText's lid.176)."""
+
+    KEY: ClassVar[str] = "language"
 
     enabled: bool = setting(
         True,
@@ -129,9 +191,31 @@ class LanguageBlock(Block):
         le=1,
     )
 
+    @classmethod
+    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], corpus: Any) -> str | None:
+        judged = languages[settings["sides"] == "target" : 1 if settings["sides"] == "source" else 2]
+        unknown = next((language for language in judged if lid_label(language) not in LID_LABELS), None)
+        # The config is checked before the model is read; `load` then asks the model itself.
+        if corpus is not None and settings["enabled"] and settings["method"] == "top" and unknown:
+            return (
+                f"filters.language.method is top, but lid.176 has no label for {unknown!r}; write "
+                "`language: {method: evidence}` or `language: {enabled: false}` under filters"
+            )
+        lacking = next((language for language in judged if lid_label(language) not in SCORED_LABELS), None)
+        evidence = settings["enabled"] and settings["method"] == "evidence"
+        if evidence and settings["identifier"] == SCORES and lacking:
+            return (
+                f"filters.language.identifier is {SCORES}, which does not know {lacking!r}; write "
+                f"`language: {{identifier: {BOTH}}}` or `language: {{enabled: false}}` under filters"
+            )
+        return super().problem(settings, languages, corpus)
 
-class OverlapBlock(Block):
+
+class OverlapBlock(FilterBlock):
     """Shared word trigrams divided by those of the side with fewer (0 under three words)."""
+
+    KEY: ClassVar[str] = "overlap"
+    COMPARES: ClassVar[bool] = True
 
     enabled: bool = setting(
         False, "drop pairs with too much overlap, as the paper does for ParaNMT; finds copies in bitext"
@@ -149,8 +233,11 @@ class OverlapBlock(Block):
     )
 
 
-class SimilarityBlock(Block):
+class SimilarityBlock(FilterBlock):
     """Cosine of the sides' vectors, a paraphrase score for corpora without one."""
+
+    KEY: ClassVar[str] = "similarity"
+    COMPARES: ClassVar[bool] = True
 
     enabled: bool = setting(False, "drop pairs whose cosine is out of range")
     encoder: Text | None = setting(
@@ -168,6 +255,15 @@ class SimilarityBlock(Block):
     words: int | None = setting(
         200000, "words to read from a file of word vectors, from its beginning; null for all (4 bytes per number)", ge=1
     )
+
+    @classmethod
+    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], corpus: Any) -> str | None:
+        if settings["enabled"] and settings["encoder"] is None:
+            return (
+                "filters.similarity is enabled but names no encoder; write e.g. "
+                "`similarity: {enabled: true, encoder: use-multilingual, min: 0.7}`"
+            )
+        return super().problem(settings, languages, corpus)
 
 
 class FiltersBlock(Block):
@@ -223,3 +319,52 @@ class FiltersBlock(Block):
         'in the working directory; they return True to keep a pair, False or (False, "reason") to drop it, '
         "and get text before segmentation",
     )
+
+
+#: The settings of each filter, by its key, in the order in which filters run.
+BY_NAME: Mapping[str, type[FilterBlock]] = {
+    key: block for key, field in FiltersBlock.declared().items() if (block := block_in(field.annotation)[0]) is not None
+}
+
+
+def for_text(config: Mapping[str, Any]) -> dict[str, Any]:
+    """The block ``filters`` of a text corpus, each of whose sentences is a pair with itself.
+
+    Filters that compare sides are off, and the others look at a sentence once.
+
+    Args:
+        config: the block of a model with all keys.
+    """
+    settings = dict(config)
+    for name, block in BY_NAME.items():
+        if name in config:
+            own = {"enabled": False} if block.COMPARES else {}
+            own |= {key: value for key, value in block.OF_TEXT.items() if key in config[name]}
+            settings[name] = {**config[name], **own}
+    return settings
+
+
+def problems(config: Mapping[str, Any], languages: tuple[str, str], corpus: Any) -> Iterator[str]:
+    """Yield the problems of a corpus's block ``filters``, one line each.
+
+    Args:
+        config: the block; each filter in it has all its keys.
+        languages: codes of the corpus's source and target.
+        corpus: the corpus's class.
+    """
+    for name, block in BY_NAME.items():
+        if name in config and (problem := block.problem(config[name], languages, corpus)):
+            yield problem
+
+
+def needs_lid(filters: Mapping[str, Mapping[str, Any]]) -> bool:
+    """Whether these filters, given by name with all their settings, need lid.176's file."""
+    settings = filters["language"]
+    return bool(settings["enabled"]) and (settings["method"] == "top" or settings["identifier"] != SCORES)
+
+
+def known_labels(settings: Mapping[str, Any]) -> frozenset[str]:
+    """The labels of the languages that the filter ``language`` can recognise with these settings."""
+    if settings["method"] == "top" or settings["identifier"] == LID:
+        return LID_LABELS
+    return SCORED_LABELS if settings["identifier"] == SCORES else LID_LABELS | SCORED_LABELS

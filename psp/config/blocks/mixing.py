@@ -47,6 +47,12 @@ class PivotBlock(Block):
     )
 
 
+DECILES = 10
+#: The columns that a ranking needs, besides source and target, and their names.
+NEEDS = {"score": 1, "translation": 2}
+CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
+
+
 class RankBlock(Block):
     """Which deciles of a corpus are kept, ranked by a value after the filters; each corpus is ranked by itself."""
 

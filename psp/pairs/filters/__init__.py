@@ -9,8 +9,10 @@ reads a file, as ``language`` reads the LID model: then the rule ``filter`` and 
 what a filter drops raises the rule's number in ``psp/core/versions.py``. :mod:`psp.pairs.filters.symbols` is a short
 example to start from::
 
-    class ShoutingBlock(Block):
+    class ShoutingBlock(FilterBlock):
         \"""Text in capitals.\"""
+
+        KEY: ClassVar[str] = "shouting"
 
         enabled: bool = setting(False, "drop a pair whose source is all in capitals")
         min: int = setting(10, "longest text that may be all in capitals", ge=1, recipes={"code": 5})
@@ -29,7 +31,7 @@ example to start from::
 import importlib
 import pkgutil
 
-from psp.pairs.filters.base import Batch, Filter, RowError, build, for_text, names, problems
+from psp.pairs.filters.base import Batch, Filter, RowError, build, names
 from psp.pairs.filters.stage import filter_corpus
 
 for _module in pkgutil.iter_modules(__path__):
@@ -41,7 +43,5 @@ __all__ = [
     "RowError",
     "build",
     "filter_corpus",
-    "for_text",
     "names",
-    "problems",
 ]

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
-from psp.config.blocks.base import Block
-from psp.config.blocks.fields import block_in
-from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.filters import BY_NAME, FiltersBlock
 from psp.core import named
 from psp.core.errors import ConfigError, PspError
 
-STAGE = tuple(
-    key for key, field in FiltersBlock.declared().items() if block_in(field.annotation)[0] is None and key != "custom"
-)
+STAGE = tuple(key for key in FiltersBlock.declared() if key not in BY_NAME and key != "custom")
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""
 
 SIDES: dict[str, tuple[str, ...]] = {"both": ("source", "target"), "source": ("source",), "target": ("target",)}
@@ -91,10 +87,6 @@ class Filter(ABC):
     order: ClassVar[int]
     """Filters run in this order, cheap ones first, not in the config's: a pair is counted under its first reason, so
     otherwise the counts would depend on the order of lines in the config."""
-    compares: ClassVar[bool] = False
-    """Whether it compares the two sides of a pair, or reads what only pairs have; not used for text."""
-    of_text: ClassVar[Mapping[str, Any]] = {"sides": "source"}
-    """Settings, of those that it declares, that a text corpus always has, where both sides are the same sentence."""
     classes: ClassVar[dict[str, type[Filter]]] = {}
 
     def __init_subclass__(cls) -> None:
@@ -102,36 +94,18 @@ class Filter(ABC):
             raise TypeError(f"declare the settings of the filter {cls.name} in {FiltersBlock.__module__}")
         named.add(Filter.classes, cls.name, cls)
 
-    @classmethod
-    def block(cls) -> type[Block] | None:
-        """The declarations of its settings; None if it is a list, written in place of the block."""
-        return block_in(FiltersBlock.declared()[cls.name].annotation)[0]
-
-    @classmethod
-    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        """What is wrong with a combination of valid settings, in one line that says what to write; None if it is valid.
-
-        Args:
-            settings: all settings of the filter.
-            languages: codes of the corpus's source and target.
-            kind: the corpus's kind (``opus``, ``paranmt``, ``local``); None if unknown.
-        """
-        if {"min", "max"} <= settings.keys() and settings["min"] > settings["max"]:
-            return f"filters.{cls.name}: min {settings['min']} is above max {settings['max']}; swap them"
-        return None
-
     def __init__(
         self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Any] | None = None
     ) -> None:
-        block = self.block()
+        block = BY_NAME.get(self.name)  # none for a filter whose settings are a list
         self.settings: dict[str, Any] = dict(settings)
         if block is not None:
             block.at(f"filters.{self.name}", {key: value for key, value in settings.items() if key != "enabled"})
             self.settings = {key: value for key, value in block.defaults().items() if key != "enabled"} | self.settings
+            if problem := block.problem({"enabled": True, **self.settings}, languages, None):
+                raise ConfigError(problem)
         self.languages = languages
         self.resources = resources or {}
-        if problem := self.problem({"enabled": True, **self.settings}, languages, None):
-            raise ConfigError(problem)
         self.set_up()
 
     @abstractmethod
@@ -151,38 +125,6 @@ class Filter(ABC):
 def names() -> list[str]:
     """The names of all filters, in the order in which they run."""
     return sorted(Filter.classes, key=lambda name: (Filter.classes[name].order, name))
-
-
-def for_text(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``filters`` block of a text corpus, each of whose sentences is a pair with itself.
-
-    Filters that compare sides are off, and the others look at a sentence once.
-
-    Args:
-        config: the block of a model with all keys.
-    """
-    settings = dict(config)
-    for name in names():
-        judge, block = Filter.classes[name], config.get(name)
-        if isinstance(block, Mapping):
-            own = {"enabled": False} if judge.compares else {}
-            own |= {key: value for key, value in judge.of_text.items() if key in block}
-            settings[name] = {**block, **own}
-    return settings
-
-
-def problems(config: Mapping[str, Any], languages: tuple[str, str], kind: str) -> Iterator[str]:
-    """Yield the problems that filters find in a corpus's ``filters`` block, one line each.
-
-    Args:
-        config: the block; each filter in it has all its keys.
-        languages: codes of the corpus's source and target.
-        kind: the corpus's kind.
-    """
-    for name in names():
-        block = config.get(name)  # a list if that is the filter's only setting
-        if isinstance(block, Mapping) and (problem := Filter.classes[name].problem(block, languages, kind)):
-            yield problem
 
 
 def build(

@@ -5,8 +5,7 @@ Neither the paper nor its code does this; it is our addition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
 
 from psp.core.errors import ConfigError
 from psp.pairs.filters.base import Batch, Filter
@@ -27,7 +26,6 @@ class DecontaminateFilter(Filter):
 
     name = "decontaminate"
     order = 18
-    of_text: ClassVar[Mapping[str, Any]] = {"mode": "side"}
 
     def set_up(self) -> None:
         if "tests" not in self.resources:

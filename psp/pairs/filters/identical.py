@@ -17,7 +17,6 @@ class IdenticalFilter(Filter):
 
     name = "identical"
     order = 15
-    compares = True
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)

@@ -16,7 +16,6 @@ class NumbersFilter(Filter):
 
     name = "numbers"
     order = 16
-    compares = True
 
     def __call__(self, batch: Batch) -> list[str | None]:
         return [

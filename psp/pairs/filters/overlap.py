@@ -28,7 +28,6 @@ class OverlapFilter(Filter):
 
     name = "overlap"
     order = 40
-    compares = True
 
     def set_up(self) -> None:
         self._tokenize: Tokenizer = _treebank() if self.settings["tokens"] == "treebank" else words

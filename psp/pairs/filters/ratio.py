@@ -27,7 +27,6 @@ class RatioFilter(Filter):
 
     name = "ratio"
     order = 12
-    compares = True
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)

@@ -5,11 +5,7 @@ For corpora without that column, the filter ``similarity`` computes a score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any
-
 from psp.core.errors import ConfigError
-from psp.corpora.kinds import of_kind
 from psp.pairs.filters.base import Batch, Filter
 
 
@@ -22,16 +18,6 @@ class ScoreFilter(Filter):
 
     name = "score"
     order = 5
-    compares = True
-
-    @classmethod
-    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        if kind is not None and of_kind(kind).by_pair and settings["enabled"]:
-            return (
-                f"filters.score is enabled, but {of_kind(kind).without_scores} carry no scores; enable it for corpora "
-                "that do, under corpora.<name>.filters"
-            )
-        return super().problem(settings, languages, kind)
 
     def __call__(self, batch: Batch) -> list[str | None]:
         if not len(batch):

@@ -6,7 +6,6 @@ encoder must know both languages; Dadas (2022) keeps pairs from 0.7, using parap
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from typing import Any
 
 import xxhash
@@ -42,20 +41,10 @@ class SimilarityFilter(Filter):
 
     name = "similarity"
     order = 90
-    compares = True
 
     def set_up(self) -> None:
         self._encoder: TextEncoder | None = None
         self._known: dict[bytes, float] = {}  # by a hash of the pair
-
-    @classmethod
-    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        if settings["enabled"] and settings["encoder"] is None:
-            return (
-                "filters.similarity is enabled but names no encoder; write e.g. "
-                "`similarity: {enabled: true, encoder: use-multilingual, min: 0.7}`"
-            )
-        return super().problem(settings, languages, kind)
 
     def prepare(self) -> None:
         if survives_fork(self.settings["encoder"]):

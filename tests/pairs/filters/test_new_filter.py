@@ -32,8 +32,10 @@ class ShoutingFilter(Filter):
 '''
 
 DECLARED = '''
-class ShoutingBlock(Block):
+class ShoutingBlock(FilterBlock):
     """Text in capitals."""
+
+    KEY: ClassVar[str] = "shouting"
 
     enabled: bool = setting(False, "drop a pair with a side in capitals", recipes={"code": True})
     min: int = setting(5, "characters from which on a side counts as shouted", ge=1, recipes={"paper": 7})
