@@ -17,7 +17,7 @@ from psp.config.trained_entries import with_paths
 from psp.config.written import Written
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
-from psp.models import combination_files, lstm
+from psp.models import combination_files
 
 #: Blocks that an entry of a combination may have.
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
@@ -191,6 +191,8 @@ def vector_dim(part: ModelEntry) -> int:
     dim = int(part["train"]["dim"])
     if part.contextual is None:
         return dim
+    from psp.models import lstm
+
     return lstm.dim_of(part.encoder, part.contextual["width"] or dim, part.contextual["combine"])
 
 

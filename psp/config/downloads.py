@@ -7,9 +7,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from psp.config.blocks.corpora import CATALOGUED
+from psp.config.blocks.evaluation import SEMEVAL, has_sts
 from psp.config.blocks.filters import known_labels, needs_lid
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import kind_of, of_pair
@@ -19,9 +20,10 @@ from psp.core.errors import ConfigError
 from psp.core.workflow import home
 from psp.corpora.download import Remote
 from psp.corpora.kinds import CorpusKind, of_kind
-from psp.evaluation.tasks import Sources
-from psp.evaluation.testsets import SEMEVAL, has_sts
 from psp.text.languages import TATOEBA, is_known, lid_label
+
+if TYPE_CHECKING:
+    from psp.evaluation.tasks import Sources
 
 #: Where downloads lie.
 FOLDER = "results/downloads"
@@ -142,6 +144,8 @@ class Downloads(Written):
 
     def test_sources(self, model: ModelEntry, folder: str) -> Sources:
         """The inputs of the standard tasks; ``folder`` has the downloads."""
+        from psp.evaluation.tasks import Sources
+
         sts = self.sts_tests(model)
         return Sources(
             languages=model.languages,

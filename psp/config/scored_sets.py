@@ -13,7 +13,6 @@ from psp.config.corpus_entries import CorpusSpec
 from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
 from psp.core.errors import ConfigError
-from psp.evaluation import judged
 
 
 def tatoeba(config: Config, model: ModelEntry) -> dict[str, list[str]]:
@@ -96,4 +95,6 @@ def judged_set(model: ModelEntry, name: str) -> Mapping[str, Any]:
 
 def judged_files(model: ModelEntry, name: str) -> list[str]:
     """The files of a further development set."""
+    from psp.evaluation import judged
+
     return [str(file) for file in judged.files(judged_set(model, name), f"models.{model.name}.development.sets.{name}")]

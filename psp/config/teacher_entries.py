@@ -10,7 +10,6 @@ from psp.config.blocks.teacher import TeacherSettings
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.written import Written
 from psp.core.errors import ConfigError
-from psp.models.registry import known_languages
 
 
 def resolve_teacher(
@@ -44,6 +43,8 @@ def resolve_teacher(
     TeacherSettings.of(block)
     if (of := re.fullmatch(r"results/([^/]+)/model/?", encoder)) and of[1] == model:
         raise ConfigError(f"{place}.encoder: {encoder} is the model to be taught, a cycle; name another")
+    from psp.models.registry import known_languages
+
     known = block["languages"] or known_languages(encoder)
     if not known and of and of[1] in config.models:
         known = config.entry(of[1]).get("languages")

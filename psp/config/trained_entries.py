@@ -9,6 +9,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from psp.config.blocks.entries import BLOCK, BLOCKS, DEFAULT_ENCODER, DEFAULT_SEEDS, Top
+from psp.config.blocks.evaluation import SEMEVAL
 from psp.config.blocks.filters import for_text
 from psp.config.blocks.overlay import differences, merge
 from psp.config.blocks.training import TUNABLE
@@ -21,10 +22,7 @@ from psp.config.variant_entries import resolve as resolve_variants
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
-from psp.evaluation.judged import metric
-from psp.evaluation.testsets import SEMEVAL
 from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
-from psp.models.registry import known_languages
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
@@ -163,6 +161,8 @@ class Trained(EntryKind):
                 if all(part.is_text for part in parts):
                     base["heldout"] = 0
             elif block == "teacher" and base["encoder"] == settings[block]["encoder"] is not None:
+                from psp.models.registry import known_languages
+
                 base["languages"] = list(known_languages(base["encoder"]) or ())  # as they have been filled in
             changed |= differences(base, settings[block], block)
         for part in parts:
@@ -276,8 +276,15 @@ def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where:
             "`development: {sts: null}` to choose by the held-out pairs, or name a file of STS pairs in its languages"
         )
     own = {name: entry for name, entry in development["sets"].items() if entry["language"] in languages}
-    sets = {name: {**entry, "metric": metric(entry), "weight": entry.get("weight", 1)} for name, entry in own.items()}
+    sets = {name: {**entry, "metric": _metric(entry), "weight": entry.get("weight", 1)} for name, entry in own.items()}
     return {**development, "sts": expanded(sts), "sets": sets}
+
+
+def _metric(entry: Mapping[str, Any]) -> str:
+    """The metric by which a system is scored on a development set."""
+    from psp.evaluation.judged import metric
+
+    return metric(entry)
 
 
 def check_chosen(model: ModelEntry, what: str) -> None:

@@ -17,15 +17,23 @@ from typing import Any
 from psp.config.blocks.entries import Top
 from psp.config.blocks.fields import NAME
 from psp.config.blocks.overlay import merge
-from psp.config.blocks.translator import BEFORE, CTRANSLATE2, FILES, CommandBlock, Ctranslate2Block, TranslatorSettings
+from psp.config.blocks.translator import (
+    BEFORE,
+    CTRANSLATE2,
+    FILES,
+    KINDS,
+    REST,
+    CommandBlock,
+    Ctranslate2Block,
+    TranslatorSettings,
+    kind_of,
+)
 from psp.config.corpus_entries import CorpusSpec, check_distinct, resolve
 from psp.config.licences import union
 from psp.config.made_entries import made_as
 from psp.config.model import ModelEntry, ModelKind
 from psp.core.errors import ConfigError, closest
 from psp.corpora.kinds import of_item
-from psp.inference.translation.load import KINDS, kind_of
-from psp.pairs.translator_heldout import REST
 from psp.text.languages import check_codes
 
 #: The folder of translators under results/.

@@ -12,9 +12,9 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.evaluation import MODEL2VEC, SENTENCE_TRANSFORMERS
 from psp.config.blocks.fields import NAME
 from psp.core.errors import ConfigError
-from psp.models.registry import MODEL2VEC, SENTENCE_TRANSFORMERS
 
 UNTRAINED, UNTRAINED_SIF, WORD_OVERLAP = BASELINES = ("untrained", "untrained+sif", "word-overlap")
 #: The model itself, in compare.json.

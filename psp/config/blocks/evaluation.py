@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, get_args
 
 from pydantic import AfterValidator, ConfigDict, Field, Tag
@@ -16,8 +17,20 @@ Peer = Literal[
     "MiniLM, GPU",
 ]  # fmt: skip
 PEERS: tuple[str, ...] = get_args(Peer)
-#: What makes the name of an encoder of sentence-transformers.
-SENTENCE_TRANSFORMERS = "sentence-transformers:"
+#: How the names of encoders of other libraries begin.
+SENTENCE_TRANSFORMERS, MODEL2VEC = "sentence-transformers:", "model2vec:"
+#: The development set of English, of SemEval-2017.
+SEMEVAL = "semeval2017-en"
+#: The tracks of SemEval-2017 and their languages.
+TRACKS: Mapping[str, tuple[str, str]] = {
+    "track1.ar-ar": ("ar", "ar"),
+    "track2.ar-en": ("ar", "en"),
+    "track3.es-es": ("es", "es"),
+    "track4a.es-en": ("es", "en"),
+    "track4b.es-en": ("es", "en"),
+    "track5.en-en": ("en", "en"),
+    "track6.tr-en": ("tr", "en"),
+}
 
 
 def _peer(name: str) -> str:
@@ -158,3 +171,8 @@ class SpeedBlock(Block):
         "systems to measure besides psp, if installed (extra peers), and sentence-transformers:<name or "
         "folder>; missing ones are reported",
     )
+
+
+def has_sts(languages: Sequence[str]) -> bool:
+    """Return whether these languages cover any published STS set."""
+    return "en" in languages or any(set(needed) <= set(languages) for needed in TRACKS.values())

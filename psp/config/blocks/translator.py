@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
@@ -12,6 +13,8 @@ from psp.config.blocks.fields import Language, Name, Text, about, optional, sett
 from psp.config.blocks.filters import FiltersBlock
 from psp.core.errors import ConfigError
 
+#: The key of `heldout` for all corpora that it does not name.
+REST = "rest"
 CONFIG, WEIGHTS, SENTENCEPIECE, CTRANSLATE2 = "config.json", "model.safetensors", "sentencepiece.model", "ctranslate2"
 #: The files of a translator's folder.
 FILES = (
@@ -141,7 +144,7 @@ class TranslatorTrainBlock(TranslatorSettings):
         500, "held-out pairs, of all corpora, that choose the weights; at most a hundredth of the pairs", ge=1
     )
     heldout: dict[Name, Annotated[int, Field(ge=0)]] = setting(
-        {"rest": 2000},
+        {REST: 2000},
         "pairs held out for the reported scores, by corpus, such as {TatoebaAnki: 2000, rest: 2000}: "
         "`rest` stands for all corpora that are not named; at most a tenth of a corpus's pairs",
     )
@@ -247,3 +250,20 @@ class BacktranslateBlock(Block):
     )
     sample: int | None = setting(None, "lines of the bitext to translate, chosen at random; null: all", ge=1)
     threads: int = setting(2, "threads of the translator; a command chooses its own", inert=True, ge=1)
+
+
+#: The keys that say which kind of translator an entry is.
+KINDS = ("ctranslate2", "command")
+
+
+def kind_of(entry: Mapping[str, Any], where: str) -> str:
+    """The kind of an entry's translator.
+
+    Raises:
+        ConfigError: none, or several.
+    """
+    named = [kind for kind in KINDS if kind in entry]
+    if len(named) != 1:
+        problem = "names no translator" if not named else f"has {' and '.join(named)}"
+        raise ConfigError(f"{where}: {problem}; write one of {', '.join(f'`{kind}: ...`' for kind in KINDS)}")
+    return named[0]

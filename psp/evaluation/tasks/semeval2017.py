@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from psp.config.blocks.evaluation import has_sts
 from psp.config.blocks.fields import setting
 from psp.evaluation import testsets
 from psp.evaluation.scorers import Scorer
@@ -30,7 +31,7 @@ class SemEval2017(OfArchive):
 
     @classmethod
     def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
-        if sources.sts is None or not testsets.has_sts(sources.languages):
+        if sources.sts is None or not has_sts(sources.languages):
             return None
         known = {language for needed in testsets.TRACKS.values() for language in needed}
         return {"path": sources.sts, "languages": [code for code in sources.languages if code in known]}

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from psp.config.blocks.base import Block
+from psp.config.blocks.evaluation import has_sts
 from psp.config.blocks.fields import Text, setting
 from psp.evaluation import bootstrap, testsets
 from psp.evaluation.scorers import Floats, Scorer
@@ -88,7 +89,7 @@ class Sts(OfArchive):
 
     @classmethod
     def skipped(cls, sources: Sources) -> Iterator[tuple[str, str]]:
-        if sources.sts is None and not testsets.has_sts(sources.languages):
+        if sources.sts is None and not has_sts(sources.languages):
             yield "STS", f"no published set is in the languages of this model: {', '.join(sources.languages)}"
         elif sources.sts is not None and "en" not in sources.languages:
             yield "STS 2012-2016", "not a language of this model: en"

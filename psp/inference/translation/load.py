@@ -6,28 +6,11 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.config.blocks.translator import CommandBlock, Ctranslate2Block
-from psp.core.errors import ConfigError
+from psp.config.blocks.translator import CommandBlock, Ctranslate2Block, kind_of
 from psp.core.files import read_json
 from psp.inference.translation.base import Translator
 from psp.inference.translation.command import CommandTranslator
 from psp.inference.translation.ctranslate2 import Ctranslate2Translator
-
-#: The keys that say which kind of translator an entry is.
-KINDS = ("ctranslate2", "command")
-
-
-def kind_of(entry: Mapping[str, Any], where: str) -> str:
-    """The kind of an entry's translator.
-
-    Raises:
-        ConfigError: none, or several.
-    """
-    named = [kind for kind in KINDS if kind in entry]
-    if len(named) != 1:
-        problem = "names no translator" if not named else f"has {' and '.join(named)}"
-        raise ConfigError(f"{where}: {problem}; write one of {', '.join(f'`{kind}: ...`' for kind in KINDS)}")
-    return named[0]
 
 
 def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = "translator") -> Translator:
