@@ -1,7 +1,5 @@
 """Entries of the catalogue of corpora, and the items of a model's ``corpora``."""
 
-from __future__ import annotations
-
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, Tag

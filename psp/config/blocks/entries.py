@@ -1,7 +1,5 @@
 """The whole config: the top level, the entries of models, and their variants."""
 
-from __future__ import annotations
-
 from collections.abc import Iterable
 from typing import Annotated, Any, Literal, Self
 
@@ -11,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from psp.config.blocks.base import Block
 from psp.config.blocks.corpora import CorpusBlock, Items
 from psp.config.blocks.evaluation import CompareBlock, DevelopmentBlock, EvaluateBlock, QuantizeBlock, SpeedBlock
-from psp.config.blocks.fields import Distinct, Language, Name, Recipe, block_in, optional, setting
+from psp.config.blocks.fields import Distinct, Language, Name, Recipe, block_in, optional, setting, within
 from psp.config.blocks.filters import FiltersBlock
 from psp.config.blocks.mixing import LexiconBlock, MixBlock, PivotBlock, RankBlock, StatsBlock
 from psp.config.blocks.report import ReleaseBlock, ReportBlock
@@ -124,30 +122,30 @@ class Variants(Block):
 class Blocks(Block):
     """The blocks that may be set at the top level of a config, for all models, and in a model's entry."""
 
-    filters: FiltersBlock = FiltersBlock()
-    pivot: PivotBlock = PivotBlock()
-    backtranslate: BacktranslateBlock = BacktranslateBlock()
+    filters: FiltersBlock = within(FiltersBlock)
+    pivot: PivotBlock = within(PivotBlock)
+    backtranslate: BacktranslateBlock = within(BacktranslateBlock)
     segment: dict[str, SegmentBlock] = setting(
         {"zh": {"segmenter": "jieba"}}, "languages written without spaces, and the segmenter of each"
     )
-    rank: RankBlock = RankBlock()
-    mix: MixBlock = MixBlock()
-    subword: SubwordBlock = SubwordBlock()
-    vocabulary: VocabularyBlock = VocabularyBlock()
-    store: StoreBlock = StoreBlock()
-    lstm: LstmBlock = LstmBlock()
-    train: TrainBlock = TrainBlock()
-    transformer: TransformerBlock = TransformerBlock()
-    teacher: TeacherSettings = TeacherSettings()
-    stats: StatsBlock = StatsBlock()
-    lexicon: LexiconBlock = LexiconBlock()
-    development: DevelopmentBlock = DevelopmentBlock()
-    evaluate: EvaluateBlock = EvaluateBlock()
-    compare: CompareBlock = CompareBlock()
-    quantize: QuantizeBlock = QuantizeBlock()
-    speed: SpeedBlock = SpeedBlock()
-    report: ReportBlock = ReportBlock()
-    release: ReleaseBlock = ReleaseBlock()
+    rank: RankBlock = within(RankBlock)
+    mix: MixBlock = within(MixBlock)
+    subword: SubwordBlock = within(SubwordBlock)
+    vocabulary: VocabularyBlock = within(VocabularyBlock)
+    store: StoreBlock = within(StoreBlock)
+    lstm: LstmBlock = within(LstmBlock)
+    train: TrainBlock = within(TrainBlock)
+    transformer: TransformerBlock = within(TransformerBlock)
+    teacher: TeacherSettings = within(TeacherSettings)
+    stats: StatsBlock = within(StatsBlock)
+    lexicon: LexiconBlock = within(LexiconBlock)
+    development: DevelopmentBlock = within(DevelopmentBlock)
+    evaluate: EvaluateBlock = within(EvaluateBlock)
+    compare: CompareBlock = within(CompareBlock)
+    quantize: QuantizeBlock = within(QuantizeBlock)
+    speed: SpeedBlock = within(SpeedBlock)
+    report: ReportBlock = within(ReportBlock)
+    release: ReleaseBlock = within(ReleaseBlock)
 
 
 class ModelBlock(Blocks):
@@ -204,9 +202,9 @@ class Document(Blocks, Top):
 
     corpora: dict[Name, CorpusBlock] = setting(..., "the catalogue of corpora, by OPUS name")
     models: dict[str, ModelBlock] = setting(..., "the models; each name is that of a folder under results/")
-    sources: SourcesBlock = SourcesBlock()
-    licences: LicencesBlock = LicencesBlock()
-    phrasebook: PhrasebookBlock = PhrasebookBlock()
+    sources: SourcesBlock = within(SourcesBlock)
+    licences: LicencesBlock = within(LicencesBlock)
+    phrasebook: PhrasebookBlock = within(PhrasebookBlock)
     vectors: dict[Name, VectorsBlock] = setting({}, "files of word vectors, by name, for `train.init_vectors`")
     translators: dict[Name, TranslatorBlock] = setting(
         {}, "translators, by name; each name is that of a folder under results/translators/"

@@ -220,7 +220,7 @@ def _default(place: _Place) -> Any:
     field = place.field
     if field is not None and (example := about(field, "example")) is not None:
         return example
-    if field is None or field.is_required() or about(field, "absent") or isinstance(field.default, BaseModel):
+    if field is None or field.is_required() or about(field, "absent") or field.default_factory is not None:
         return _NONE
     return field.default
 

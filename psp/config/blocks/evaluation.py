@@ -1,7 +1,5 @@
 """Data for model selection, test sets, the systems to compare with, smaller matrices and the speed measurement."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping, Sequence
 from typing import Annotated, ClassVar, Literal, get_args
 
@@ -9,7 +7,7 @@ from pydantic import AfterValidator, ConfigDict, Field, Tag
 from pydantic_core import PydanticCustomError
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import ByForm, Distinct, Name, Text, setting
+from psp.config.blocks.fields import ByForm, Distinct, Name, Text, setting, within
 
 Dtype = Literal["float32", "float16", "int8"]
 Peer = Literal[
@@ -82,7 +80,7 @@ class DevelopmentBlock(Block):
     sets: dict[Name, DevelopmentSet] = setting(
         {}, "further sets to choose settings by, name: settings of a task; `path` may be a list of files"
     )
-    weights: WeightsBlock = WeightsBlock()
+    weights: WeightsBlock = within(WeightsBlock)
 
 
 class TaskEntry(Block):

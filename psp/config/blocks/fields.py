@@ -98,6 +98,11 @@ def setting(
     )  # fmt: skip
 
 
+def within(block: type[Any]) -> Any:
+    """Declare a block within a block; it is made only where it is asked for."""
+    return Field(default_factory=block)
+
+
 def optional(help: str, *, example: Any = None, **about: Any) -> Any:
     """Declare a key that may be left out and then has no value; errors suggest the example."""
     field = setting(None, help, **about)

@@ -1,12 +1,10 @@
 """The block ``filters``: the settings of the stage and of each filter."""
 
-from __future__ import annotations
-
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Distinct, Text, block_in, matching, setting
+from psp.config.blocks.fields import Distinct, Text, block_in, matching, setting, within
 from psp.text.languages import LID_LABELS, SCORED_LABELS, lid_label
 
 #: The identifiers of languages.
@@ -303,16 +301,16 @@ class FiltersBlock(Block):
         inert=True,
         ge=1,
     )
-    score: ScoreBlock = ScoreBlock()
-    length: LengthBlock = LengthBlock()
-    ratio: RatioBlock = RatioBlock()
-    symbols: SymbolsBlock = SymbolsBlock()
-    identical: IdenticalBlock = IdenticalBlock()
-    numbers: NumbersBlock = NumbersBlock()
-    decontaminate: DecontaminateBlock = DecontaminateBlock()
-    language: LanguageBlock = LanguageBlock()
-    overlap: OverlapBlock = OverlapBlock()
-    similarity: SimilarityBlock = SimilarityBlock()
+    score: ScoreBlock = within(ScoreBlock)
+    length: LengthBlock = within(LengthBlock)
+    ratio: RatioBlock = within(RatioBlock)
+    symbols: SymbolsBlock = within(SymbolsBlock)
+    identical: IdenticalBlock = within(IdenticalBlock)
+    numbers: NumbersBlock = within(NumbersBlock)
+    decontaminate: DecontaminateBlock = within(DecontaminateBlock)
+    language: LanguageBlock = within(LanguageBlock)
+    overlap: OverlapBlock = within(OverlapBlock)
+    similarity: SimilarityBlock = within(SimilarityBlock)
     custom: list[Annotated[str, matching(r"[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "module:function")]] = setting(
         [],
         "your own functions, such as `custom: [my_module:keep]` for keep(source, target) in my_module.py "

@@ -1,13 +1,11 @@
 """How pairs are made from bitext, ranked, deduplicated and mixed."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Distinct, Text, setting
+from psp.config.blocks.fields import Distinct, Text, setting, within
 
 
 class PivotBlock(Block):
@@ -90,7 +88,7 @@ class MixBlock(Block):
         inert=True,
         ge=0,
     )
-    near_duplicates: NearDuplicatesBlock = NearDuplicatesBlock()
+    near_duplicates: NearDuplicatesBlock = within(NearDuplicatesBlock)
 
 
 class StatsBlock(Block):

@@ -1,7 +1,5 @@
 """The blocks ``report`` and ``release``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 

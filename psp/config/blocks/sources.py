@@ -1,11 +1,9 @@
 """Where downloads come from, which licences training may use, and the demo's generated corpus."""
 
-from __future__ import annotations
-
 from typing import Annotated, Literal
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Mirrors, Name, matching, setting
+from psp.config.blocks.fields import Mirrors, Name, matching, setting, within
 
 MIRRORS = (
     "addresses tried in order (https://, http://, file://, package://<python package>/<file>, or a path); "
@@ -68,11 +66,11 @@ class SourcesBlock(Block):
         5, "how often to retry a broken download, with growing pauses, before trying the next mirror", ge=0
     )
     timeout: float = setting(30, "seconds without an answer or a byte after which a connection counts as broken", gt=0)
-    opus: OpusBlock = OpusBlock()
-    paranmt: ParanmtBlock = ParanmtBlock()
-    lid: LidBlock = LidBlock()
-    sts: StsBlock = StsBlock()
-    tatoeba: TatoebaBlock = TatoebaBlock()
+    opus: OpusBlock = within(OpusBlock)
+    paranmt: ParanmtBlock = within(ParanmtBlock)
+    lid: LidBlock = within(LidBlock)
+    sts: StsBlock = within(StsBlock)
+    tatoeba: TatoebaBlock = within(TatoebaBlock)
 
 
 class LicencesBlock(Block):

@@ -1,7 +1,5 @@
 """The block ``teacher``."""
 
-from __future__ import annotations
-
 from typing import Annotated, ClassVar, Literal
 
 from psp.config.blocks.base import Block

@@ -1,14 +1,12 @@
 """Training of embedding matrices and LSTMs."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
 from pydantic import Field
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Device, Distinct, Name, Text, setting
+from psp.config.blocks.fields import Device, Distinct, Name, Text, setting, within
 from psp.core.errors import ConfigError
 
 
@@ -189,7 +187,7 @@ class TrainSettings(_Learning):
 class TrainBlock(_Learning):
     """Training (paper, section 3)."""
 
-    checkpoint: CheckpointSchedule = CheckpointSchedule()
+    checkpoint: CheckpointSchedule = within(CheckpointSchedule)
     init_from: str | None = setting(None, "a model folder; training starts from its embeddings of the same pieces")
     init_vectors: str | None = setting(
         None,

@@ -1,7 +1,5 @@
 """The block ``transformer``, and the encoder of a transformer's entry."""
 
-from __future__ import annotations
-
 from typing import ClassVar, Literal
 
 from psp.config.blocks.base import Block

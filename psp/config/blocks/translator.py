@@ -1,7 +1,5 @@
 """Translators: the entries of ``translators``, their training and search, and the block ``backtranslate``."""
 
-from __future__ import annotations
-
 from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 

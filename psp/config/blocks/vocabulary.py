@@ -1,7 +1,5 @@
 """Segmentation, subwords and vocabularies, and the store of encoded pairs."""
 
-from __future__ import annotations
-
 from typing import Literal
 
 from psp.config.blocks.base import Block
