@@ -12,8 +12,6 @@ from collections.abc import Collection, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.config.blocks.evaluation import MODEL2VEC, SENTENCE_TRANSFORMERS
-from psp.config.blocks.fields import NAME
 from psp.core.errors import ConfigError
 
 UNTRAINED, UNTRAINED_SIF, WORD_OVERLAP = BASELINES = ("untrained", "untrained+sif", "word-overlap")
@@ -30,6 +28,8 @@ def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.system
     Raises:
         ConfigError: two systems have one name, or a name cannot be one of a folder.
     """
+    from psp.config.blocks.fields import NAME  # with pydantic, which who shows results does without
+
     encoders: dict[str, str] = {}
     for item in items:
         encoder = _expanded(item if isinstance(item, str) else item["encoder"])
@@ -96,6 +96,8 @@ def _name(encoder: str) -> str:
 
 
 def _split(encoder: str) -> tuple[str, str]:
+    from psp.config.blocks.evaluation import MODEL2VEC, SENTENCE_TRANSFORMERS
+
     for prefix in (SENTENCE_TRANSFORMERS, MODEL2VEC):
         if encoder.startswith(prefix):
             return prefix, encoder.removeprefix(prefix)

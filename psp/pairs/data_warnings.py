@@ -14,8 +14,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from psp.config.blocks.filters import FiltersBlock
-from psp.config.blocks.mixing import MixBlock
 from psp.core.files import read_json
 from psp.pairs.pair_file import read_dropped
 
@@ -23,7 +21,7 @@ log = logging.getLogger(__name__)
 
 #: Models trained on fewer pairs scored lower on similarity than untrained embeddings with SIF weights:
 #: docs/results.md, "Few pairs".
-SHARE, PAIRS = FiltersBlock().warn_share, MixBlock().warn_pairs
+SHARE, PAIRS = 0.2, 5000  # the defaults of the config, which `psp show` does without
 SAMPLES = 3  # dropped pairs shown of a corpus
 MOST_CORPORA = 4  # named in a line
 SHOWN_CHARACTERS = 200  # of a side

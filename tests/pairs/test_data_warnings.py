@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from psp.cli.main import main
 from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.mixing import MixBlock
 from psp.core.files import write_json
 from psp.pairs import data_warnings, filters
 from psp.pairs.data_warnings import dropped_much, few, sentence
@@ -116,6 +117,11 @@ def test_the_log_says_it_and_the_screen_too_where_nothing_is_left(caplog: pytest
 def test_few_pairs_are_said() -> None:
     assert few(5000, 5000) is None and few(0, 0) is None
     assert few(4999, 5000) and "4,999 pairs" in few(4999, 5000)
+
+
+def test_the_defaults_are_the_configs() -> None:
+    assert FiltersBlock.default("warn_share") == data_warnings.SHARE
+    assert MixBlock.default("warn_pairs") == data_warnings.PAIRS
 
 
 @pytest.fixture
