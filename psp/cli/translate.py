@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psp.cli import lines, positive, text_argument, threads, write_lines
-from psp.core.errors import ConfigError, DataError
+from psp.core.errors import ConfigError, DataError, from_extra
 
 if TYPE_CHECKING:
     from psp.inference.translation import Translator
@@ -34,7 +34,8 @@ def _shared_arguments(command: argparse.ArgumentParser, translator: str, beam: i
 
 def _loaded(options: argparse.Namespace, **search: Any) -> Translator:
     """The translator, which searches with these settings, the others being those that it was trained with."""
-    from psp.inference.translation.load import load_translator, trained_settings
+    with from_extra("translate", "translators need ctranslate2"):
+        from psp.inference.translation.load import load_translator, trained_settings
 
     if not options.translator.is_dir():
         raise DataError("no such folder; name that of a translator", options.translator)

@@ -8,7 +8,7 @@ from typing import Any
 
 from psp.evaluation.systems import BASELINES, TRAINED
 from psp.models import TRANSFORMER
-from psp.models.scores import scores, tasks_of
+from psp.models.scores import heldout, scores, tasks_of
 from psp.pairs import data_warnings
 from psp.pairs.data_warnings import of_evaluated
 from psp.report.comparison import judged
@@ -142,7 +142,9 @@ def ten_lines(run: Run, form: str = "text") -> str:
         part, scored = next(iter(task["parts"].items()))
         figure, score = next(iter(scored["figures"].items()))
         lines.append((f"{task['name']}, {part}: {figure}", str(Number(score["value"], score["interval"]))))
-    if not main_scores(run["eval"]) and not own:
+    if not main_scores(run["eval"]) and (error := heldout(run["eval"])):
+        lines.append((f"Error on {error.test}", f"{Number(error.value)} %"))
+    elif not main_scores(run["eval"]) and not own:
         lines.append(("Scores", "none: no test set was given, or none is in its languages"))
     warnings = [warning for warning, _ in data_warnings.lines(of_evaluated(run.folder, run["eval"]), run.name)]
     lines += [("Warning", warning) for warning in warnings[:MOST_WARNINGS]]

@@ -507,6 +507,8 @@ def of_kind(kind: str) -> type[Tokenizer]:
         DataError: the kind is not registered.
     """
     if kind not in _kinds:
+        importlib.import_module("psp.text.tokenizer_kinds")
+    if kind not in _kinds:
         raise DataError(f"unknown kind of tokenizer, {kind!r} (known: {', '.join(kinds())})")
     return _kinds[kind]
 
@@ -519,6 +521,8 @@ def on_disk(name: str, path: Path | str | None = None) -> type[Tokenizer]:
     """
     if name in _OWN:
         importlib.import_module(f"psp.text.{_OWN[name]}")
+    if name not in {kind.name_on_disk() for kind in _kinds.values()}:
+        importlib.import_module("psp.text.tokenizer_kinds")  # which imports what somebody has added there
     known = {kind.name_on_disk(): kind for kind in _kinds.values()}
     if name not in known:
         raise DataError(

@@ -221,7 +221,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     scores = ["results/both/tasks/dev.json", "results/both/systems/word-overlap/tasks/dev.json"]
     assert workflow.jobs("--", *scores) == {"added_task": 1, "system_task": 1}
     workflow.run("--", *scores)
-    main(["show", str(folder)])
+    main(["show", str(folder), "--all"])
     shown = capsys.readouterr().out
     assert "trigrams - both" in shown and "paired bootstrap" in shown
 
@@ -266,7 +266,7 @@ def test_encoders_are_trained_together(made, tmp_path, capsys):
     before = (workflow.folder / "results/joint/model/model.safetensors").read_bytes()
     workflow.run("--forcerun", "train_joint", "store", "--", "results/joint/eval.json")
     assert (workflow.folder / "results/joint/model/model.safetensors").read_bytes() == before
-    main(["show", str(workflow.folder / "results/joint")])
+    main(["show", str(workflow.folder / "results/joint"), "--all"])
     assert "trigrams - joint" in capsys.readouterr().out
     workflow.edit("tiny.yaml", "add: [words, trigrams]", "concat: [words, trigrams]")
     assert workflow.jobs("--", "results/sum/eval.json", "results/joint/eval.json")["train_joint"] == 1
