@@ -141,7 +141,9 @@ def run_paraphrase(options: argparse.Namespace) -> None:
         raise ConfigError("--references: for the report; add --report FILE")
     from psp.core.files import write_json
     from psp.core.logs import Progress
-    from psp.inference.translation.paraphrase import OVERLAP_WEIGHT, Paraphrase, measured, paraphrase
+
+    with from_extra("translate", "translators need ctranslate2"):
+        from psp.inference.translation.paraphrase import OVERLAP_WEIGHT, Paraphrase, measured, paraphrase
     from psp.models.registry import load_encoder
 
     weight = OVERLAP_WEIGHT if options.overlap_weight is None else options.overlap_weight

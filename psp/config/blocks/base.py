@@ -30,11 +30,16 @@ class _Checked(ModelMetaclass):
 
     def __call__(cls, **settings: Any) -> Any:
         try:
-            made = super().__call__(**settings)
+            made = super().__call__(**_lists(settings))
         except ValidationError as error:
             raise ConfigError(explained(error, cls, cls.BLOCK)) from None
         made.check()
         return made
+
+
+def _lists(settings: Mapping[str, Any]) -> dict[str, Any]:
+    """Write tuples, which Python code may give, as the lists of a config."""
+    return {key: list(value) if isinstance(value, tuple) else value for key, value in settings.items()}
 
 
 class Block(BaseModel, metaclass=_Checked):
@@ -72,7 +77,7 @@ class Block(BaseModel, metaclass=_Checked):
     def at(cls, place: str, settings: Mapping[str, Any]) -> Self:
         """Settings of a mapping, as of :meth:`of`; errors begin with its place in the config."""
         try:
-            made = cls.model_validate(dict(settings))
+            made = cls.model_validate(_lists(settings))
         except ValidationError as error:
             raise ConfigError(explained(error, cls, place)) from None
         made.check()

@@ -121,7 +121,7 @@ def test_text_keeps_its_case_and_a_tuned_model_is_a_base_again(trained, tmp_path
 def test_wrong_settings_and_too_few_pairs_are_named(base, tmp_path, monkeypatch):
     for wrong, said in [
         ({"pooling": "median"}, "mean or cls or max or lstm or bilstm"),
-        ({"pooling": "bilstm", "dim": 5}, "an even number"),
+        ({"pooling": "bilstm", "dim": 5}, "must be even"),
         ({"max_length": 41}, "reads at most 40 tokens. Write `max_length: 40`"),
         ({"device": "cuda"}, "sees 0 GPUs"),
         ({"wrmup": 1}, "no such key"),
