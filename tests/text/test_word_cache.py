@@ -309,8 +309,8 @@ def test_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
             for start in range(0, len(texts), 8192):
                 batch = texts[start : start + 8192]
                 found = cache.encode(batch)
-                texts = [text.lower() for text in batch] if lower else batch
-                expected = Encoded.of_lists(processor.encode(texts, out_type=int))
+                read = [text.lower() for text in batch] if lower else batch
+                expected = Encoded.of_lists(processor.encode(read, out_type=int))
                 expected = expected.without(expected.ids == processor.unk_id(), processor.unk_id())
                 assert np.array_equal(found.offsets, expected.offsets) and np.array_equal(found.ids, expected.ids)
             done += len(texts)

@@ -124,7 +124,7 @@ def test_wrong_settings_and_too_few_pairs_are_named(base, tmp_path, monkeypatch)
         ({"pooling": "bilstm", "dim": 5}, "must be even"),
         ({"max_length": 41}, "reads at most 40 tokens. Write `max_length: 40`"),
         ({"device": "cuda"}, "sees 0 GPUs"),
-        ({"wrmup": 1}, "no such key"),
+        ({"wrmup": 1}, "is not a key"),
     ]:
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         with pytest.raises(ConfigError, match=said):
