@@ -268,7 +268,10 @@ def read_parts(
     Raises:
         DataError, PspError: as :func:`read_folder`.
     """
-    kind = tokenizers.on_disk(str(config["tokenizer"]["kind"]), folder / CONFIG)
+    name = str(config["tokenizer"]["kind"])
+    if name not in tokenizers.known_on_disk():
+        import psp.text.tokenizer_kinds  # noqa: F401  (which imports the kinds that somebody has added)
+    kind = tokenizers.on_disk(name, folder / CONFIG)
     for name, digest in tokenizer_files(config, folder / CONFIG).items():
         if _sha256(files / name) != digest:
             raise DataError("not the file that config.json records; copy the whole folder", files / name)

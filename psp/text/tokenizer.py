@@ -507,10 +507,13 @@ def of_kind(kind: str) -> type[Tokenizer]:
         DataError: the kind is not registered.
     """
     if kind not in _kinds:
-        importlib.import_module("psp.text.tokenizer_kinds")
-    if kind not in _kinds:
         raise DataError(f"unknown kind of tokenizer, {kind!r} (known: {', '.join(kinds())})")
     return _kinds[kind]
+
+
+def known_on_disk() -> set[str]:
+    """The names in config.json of psp's own kinds, and of those registered so far."""
+    return {*_OWN, *(kind.name_on_disk() for kind in _kinds.values())}
 
 
 def on_disk(name: str, path: Path | str | None = None) -> type[Tokenizer]:
@@ -521,8 +524,6 @@ def on_disk(name: str, path: Path | str | None = None) -> type[Tokenizer]:
     """
     if name in _OWN:
         importlib.import_module(f"psp.text.{_OWN[name]}")
-    if name not in {kind.name_on_disk() for kind in _kinds.values()}:
-        importlib.import_module("psp.text.tokenizer_kinds")  # which imports what somebody has added there
     known = {kind.name_on_disk(): kind for kind in _kinds.values()}
     if name not in known:
         raise DataError(
