@@ -80,7 +80,10 @@ class Block(BaseModel, metaclass=_Checked):
             made = cls.model_validate(_lists(settings))
         except ValidationError as error:
             raise ConfigError(explained(error, cls, place)) from None
-        made.check()
+        try:
+            made.check()
+        except ConfigError as error:
+            raise ConfigError(f"{place}: {error}") from None
         return made
 
     def but(self, **changes: Any) -> Self:

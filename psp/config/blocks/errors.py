@@ -35,7 +35,8 @@ class _Place(NamedTuple):
 
     @property
     def block(self) -> type[Any] | None:
-        return block_in(self.annotation)[0] if not block_in(self.annotation)[1] else None
+        block, is_table = block_in(self.annotation)
+        return None if is_table else block
 
 
 def check(raw: Mapping[str, Any], document: type[Any]) -> None:
@@ -201,7 +202,7 @@ def values_of(block: type[Any]) -> Any:
     """The type of the user's own entries beside the keys of a block; None if it takes none."""
     entries = (
         get_type_hints(block, include_extras=True).get("__pydantic_extra__")
-        if "allow" in str(block.model_config.get("extra"))
+        if block.model_config.get("extra") == "allow"
         else None
     )
     return get_args(entries)[1] if get_origin(entries) is dict else None
