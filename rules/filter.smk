@@ -1,7 +1,7 @@
 # Filter the pairs of a corpus.
 from psp.config import counts
 from psp.config.blocks.filters import FiltersBlock, needs_lid
-from psp.pairs.filters import custom
+from psp.core import user_code
 
 
 def kept_out(w):
@@ -59,7 +59,7 @@ rule filter:
     params:
         filters=lambda w: FiltersBlock.tracked(part_of(w).filters),
         tests=kept_out,
-        custom=lambda w: custom.fingerprint(part_of(w).filters["custom"]),
+        custom=lambda w: user_code.fingerprint(part_of(w).filters["custom"], "filters.custom"),
         segment=segmenters,
         part=lambda w: {name: getattr(part_of(w), name) for name in ("corpus", "opus", "kind", "languages", "names")},
         # A translator keeps case and spacing.

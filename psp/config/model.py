@@ -9,12 +9,12 @@ from dataclasses import dataclass
 from typing import Any
 
 from psp.config.blocks.entries import DEFAULT_ENCODER
+from psp.config.blocks.training import LSTMS
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.variant_entries import VariantEntry
 from psp.text.normalisation import name_of
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.training.encoders.kinds import block_of
 
 
 def unspelled(encoder: str) -> str | None:
@@ -115,8 +115,7 @@ class ModelEntry:
     @property
     def tokens(self) -> str:
         """Its tokenizer's units: subword, word or trigram; "transformer" if the base decides."""
-        block = block_of(self.encoder)
-        return str(self.settings[block]["over"]) if block else self.encoder
+        return str(self["lstm"]["over"]) if self.encoder in LSTMS else self.encoder
 
     @property
     def tokenizer(self) -> type[Tokenizer]:
@@ -139,10 +138,9 @@ class ModelEntry:
         """The settings of its encoder, as :class:`psp.training.loop.Training` takes them; None for a mean."""
         if self.joint is not None:
             return dict(self.joint)
-        block = block_of(self.encoder)
-        if block is None:
+        if self.encoder not in LSTMS:
             return None
-        return {"kind": self.encoder, **{key: value for key, value in self.settings[block].items() if key != "over"}}
+        return {"kind": self.encoder, **{key: value for key, value in self["lstm"].items() if key != "over"}}
 
     @property
     def most_rows(self) -> int:

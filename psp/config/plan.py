@@ -19,7 +19,7 @@ from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
 from psp.corpora import open_corpus
-from psp.training.objectives import mines
+from psp.training.losses import mines
 
 GB = 1e9
 #: Rows of a user's file that are read: more than may be bad.
@@ -143,7 +143,9 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         rows = min(model.most_rows, max(1000, 2 * int(kept)))
         epochs, weights = largest(model, "epochs"), 4 * rows * largest(model, "dim")
         trainings = [model["train"], *(model.points.values() if model.tuned else [])]
-        seconds += sum(kept * one["epochs"] / (MINED_RATE if mines(one) else TRAIN_RATE) for one in trainings)
+        seconds += sum(
+            kept * one["epochs"] / (MINED_RATE if mines(one["objective"]) else TRAIN_RATE) for one in trainings
+        )
         # Weights, two moments and the best weights, in the checkpoints that are kept and in a new one.
         checkpoints = 4 * weights * (model["train"]["checkpoint"]["keep"] + 1)
         disk = archives + max(2.2 * text + 3 * weights, kept * model.tokenizer.store_bytes + checkpoints)

@@ -17,6 +17,7 @@ from psp.config.config import RESERVED, Config
 from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
 from psp.config.translator_entries import FOLDER
+from psp.core import user_code
 from psp.core.errors import ConfigError
 from psp.models.registry import missing_encoder
 
@@ -85,9 +86,7 @@ def _check_model(config: Config, name: str, file: str) -> None:
         config.remote(needed)  # rejects a mirror with a wrong placeholder
     for part in (*model.parts, *model.files):
         if part.filters["custom"]:
-            from psp.pairs.filters import custom
-
-            custom.fingerprint(part.filters["custom"])  # rejects a missing module
+            user_code.fingerprint(part.filters["custom"], "filters.custom")  # rejects a missing module
     place = f"models.{name}"
     if file.startswith("lexicon."):
         config.of_lexicon(name)

@@ -12,7 +12,7 @@ from psp.config.blocks.entries import BLOCK, BLOCKS, DEFAULT_ENCODER, DEFAULT_SE
 from psp.config.blocks.evaluation import SEMEVAL
 from psp.config.blocks.filters import for_text
 from psp.config.blocks.overlay import differences, merge
-from psp.config.blocks.training import TUNABLE
+from psp.config.blocks.training import LSTMS, TUNABLE
 from psp.config.corpus_entries import check_distinct, check_ranking
 from psp.config.made_entries import making
 from psp.config.model import EntryKind, ModelEntry, unspelled
@@ -26,9 +26,7 @@ from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.training import grid, objectives
-from psp.training.encoders import kinds as encoders
-from psp.training.encoders.kinds import block_of
+from psp.training import grid, losses
 
 
 @functools.cache
@@ -212,7 +210,7 @@ class TableEntry(Trained):
             _check_unspelled(model, why)
         for variant in model.variants.values():
             try:
-                objectives.find(variant.train["objective"])
+                losses.reads(variant.train["objective"])
             except ConfigError as error:
                 raise ConfigError(f"models.{model.name}.{error}") from None
         where = f"models.{model.name}.variants.{GRID}"
@@ -228,8 +226,8 @@ class TableEntry(Trained):
             check_chosen(model, "`train: {select: best}`")
 
     def inert(self, model: ModelEntry) -> tuple[str, ...]:
-        own = {model.tokenizer.block, block_of(model.encoder)}
-        others = {of_kind(kind).block for kind in kinds()} | {block_of(kind) for kind in encoders.names()}
+        own = {model.tokenizer.block, "lstm" if model.encoder in LSTMS else None}
+        others = {of_kind(kind).block for kind in kinds()} | {"lstm"}
         return ("transformer.", *(f"{block}." for block in others - own if block))
 
     def files(self, model: ModelEntry) -> list[str]:

@@ -8,11 +8,13 @@ from typing import Any
 from psp.config.blocks.training import TrainBlock
 from psp.config.blocks.transformer import TransformerSettings
 from psp.config.model import ModelEntry
+from psp.core import user_code
+from psp.training import losses
 
 
 def parameters(model: ModelEntry) -> dict[str, Any]:
     """What the training of embeddings depends on besides files, seed and version: a change remakes the model."""
-    train = TrainBlock.tracked(model["train"])
+    train, objective = TrainBlock.tracked(model["train"]), model["train"]["objective"]
     if model.contextual is not None:
         train["encoder"] = model.contextual
     return {
@@ -26,6 +28,7 @@ def parameters(model: ModelEntry) -> dict[str, Any]:
         "segment": model["segment"],
         "teaching": model["teacher"],
         "recipe": model.recipe,
+        **({"own_loss": user_code.fingerprint([objective], losses.PLACE)} if ":" in objective else {}),
     }
 
 

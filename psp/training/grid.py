@@ -13,16 +13,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from psp.config.blocks.training import OBJECTIVES
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_report
-from psp.training.objectives import OBJECTIVES, find, mines
+from psp.training.losses import reads
 
 if TYPE_CHECKING:
     from psp.evaluation.variants import GridPoint, GridReport
 
 
-#: The settings that mining reads, for every objective.
-MINING = frozenset({"megabatch", "anneal", "negatives", "mask_equal"})
 #: By the value of ``train.init``.
 INIT = {"normal": frozenset[str](), "zipf": frozenset({"init_smoothing"})}
 #: By the value of ``train.schedule``.
@@ -33,13 +32,10 @@ def unused(train: Mapping[str, Any]) -> frozenset[str]:
     """The keys of ``train`` that a training run with these settings never reads.
 
     Raises:
-        ConfigError: there is no such objective.
+        ConfigError: a user's own objective does not exist.
     """
-    read = set(find(train["objective"]).reads) | INIT[train["init"]] | SCHEDULE[train["schedule"]]
-    if mines(train):
-        read |= MINING
-    some_read = [objective.reads for objective in OBJECTIVES.values()]
-    return MINING.union(*some_read, *INIT.values(), *SCHEDULE.values()) - read
+    read = reads(train["objective"]) | INIT[train["init"]] | SCHEDULE[train["schedule"]]
+    return frozenset().union(*OBJECTIVES.values(), *INIT.values(), *SCHEDULE.values()) - read
 
 
 def searched(grid: Mapping[str, Sequence[Any]]) -> list[str]:

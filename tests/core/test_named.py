@@ -9,7 +9,6 @@ import pytest
 from psp.core import named
 from psp.evaluation.tasks.base import Task
 from psp.pairs.filters.base import Filter
-from psp.training.objectives.base import OBJECTIVES, Objective, register
 
 
 class First:
@@ -46,10 +45,3 @@ def test_no_filter_or_task_takes_the_name_of_another(known, name, base):
     with pytest.raises(ValueError, match="already"):
         type("Other", (base,), {"name": name, "kind": name})
     assert known[name] is before
-
-
-def test_no_objective_takes_the_name_of_another():
-    before = OBJECTIVES["margin"]
-    with pytest.raises(ValueError, match="'margin' is already the name of"):
-        register(type("Other", (Objective,), {"name": "margin"}))
-    assert OBJECTIVES["margin"] is before

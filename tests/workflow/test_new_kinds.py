@@ -1,4 +1,4 @@
-"""A tokenizer, an objective and a corpus that psp has not, each added by its own file, go through everything."""
+"""A tokenizer, a loss and a corpus that psp has not, each added by its own file, go through everything."""
 
 import re
 import shutil
@@ -19,7 +19,7 @@ HERE = Path(__file__).parent
 KINDS = {
     "kinds/bigram_tokenizer.py": ("psp/text/bigram_tokenizer.py", "psp/text/tokenizer_kinds.py"),
     "kinds/semicolons.py": ("psp/corpora/semicolons.py", "psp/corpora/kinds.py"),
-    "../training/pairwise_sigmoid.py": ("psp/training/objectives/sigmoid.py", None),
+    "../training/pairwise_sigmoid.py": ("pairwise_sigmoid.py", None),
 }
 DECLARED = {
     "psp/config/blocks/entries.py": ('"trigram", ', '"trigram", "bigram", '),
@@ -34,7 +34,7 @@ models:
     corpora: [{semicolons: mine.csv, licence: MIT}]
     encoder: bigram
     vocabulary: {size: 400}
-    train: {epochs: 2, dim: 16, objective: sigmoid, batch_size: 64}
+    train: {epochs: 2, dim: 16, objective: "pairwise_sigmoid:PairwiseSigmoid", batch_size: 64}
     development: {sts: null, heldout: 100}
     evaluate:
       sts: false

@@ -6,8 +6,14 @@ from typing import Annotated, Any, ClassVar, Literal
 from pydantic import Field
 
 from psp.config.blocks.base import Block
-from psp.config.blocks.fields import Device, Distinct, Name, Text, setting, within
+from psp.config.blocks.fields import Device, Distinct, Text, matching, setting, within
 from psp.core.errors import ConfigError
+
+#: By objective, the keys that it reads besides those that training reads for each; with "negatives", they are mined.
+OBJECTIVES: Mapping[str, frozenset[str]] = {
+    "infonce": frozenset({"margin", "scale", "mask_equal"}),
+    "margin": frozenset({"margin", "directions", "megabatch", "anneal", "negatives", "mask_equal"}),
+}
 
 
 class CheckpointSchedule(Block):
@@ -48,9 +54,12 @@ class _Learning(Block):
         recipes={"paranmt": 0},
         ge=0,
     )
-    objective: Name = setting(
+    objective: Annotated[
+        str, matching(r"infonce|margin|[A-Za-z_][\w.]*:[A-Za-z_][\w.]*", "infonce, margin or module:Class")
+    ] = setting(
         "infonce",
-        "infonce: a softmax over the pairs of the mini-batch; margin: the paper's loss with one mined negative",
+        "infonce: a softmax over the pairs of the mini-batch; margin: the paper's loss with one mined negative; or "
+        "your own class, such as `my_module:MyLoss` for MyLoss in my_module.py in the working directory",
         recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
     )
     margin: float = setting(
@@ -274,6 +283,8 @@ class LstmBlock(LstmSettings):
 NOT_TUNABLE = ("seed", "device", "precision", "select", "log_every")
 #: Those that do.
 TUNABLE = tuple(key for key in _Learning.declared() if key not in NOT_TUNABLE)
+#: The encoders with settings of the block ``lstm``.
+LSTMS = ("lstm", "blstm")
 #: The kind of several encoders that are trained together (:mod:`psp.training.encoders.joint`).
 JOINT = "joint"
 #: Keys of the block ``train`` that each of several encoders that are trained together has of its own.

@@ -25,7 +25,7 @@ from psp.models.combined import ADD, CombinedModel, checked_weights
 from psp.pairs.encoded_pairs import ChangedPairs, PairSource
 from psp.text.parts_tokenizer import divided
 from psp.text.tokenizer import Encoded, Tokenizer
-from psp.training.encoders import kinds
+from psp.training.encoders import make_encoder
 from psp.training.encoders.base import Encoder
 from psp.training.initial import initial_table
 from psp.training.optimiser import JointOptimiser, RowOptimiser
@@ -64,8 +64,7 @@ def joint_encoder(
         table, _ = initial_table(
             part, mine, None if start is None else Path(start), part_of(pairs, tokenizer.starts, number)
         )
-        make = kinds.find(one["encoder"]["kind"]).make
-        made.append(make(table.to(device), mine.as_dict(), one["encoder"]))
+        made.append(make_encoder(table.to(device), mine.as_dict(), one["encoder"]))
     encoder = JointEncoder([one for one, _ in made], tokenizer.starts, own["join"], own["weights"], own["scaled"])
     return encoder, JointOptimiser([optimiser for _, optimiser in made])
 

@@ -18,7 +18,7 @@ from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.core.machine import has_bfloat16_lstm
 from psp.text.tokenizer import Encoded
-from psp.training.encoders.kinds import checked_encoder
+from psp.training.encoders import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
 from tests.training.conftest import QUICK, Made, corpus, make, sentences, write_heldout
 from tests.training.training_process import Job, after_kill_9

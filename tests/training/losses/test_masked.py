@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.pairs.encoded_pairs import Pairs
-from psp.training.negatives.in_batch import masked, without_negative
+from psp.training.losses.infonce import masked, without_negative
 from tests.conftest import rows_of
 from tests.training.conftest import ListSource
 
