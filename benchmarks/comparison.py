@@ -21,7 +21,8 @@ from typing import Any
 from psp.core.files import atomic_text, read_json, read_report
 from psp.core.logs import job
 from psp.core.machine import processor, usable_cores, versions
-from psp.report.comparison import compared as table
+from psp.report.comparison import quoted
+from psp.report.eval_table import table
 from psp.report.reported import load
 
 
@@ -63,8 +64,11 @@ def section(folder: Path, reported: bool) -> str:
     seconds = {path.stem: _seconds(path) for path in sorted((folder / "benchmarks/systems").glob("*.tsv"))}
     seconds = {"the model itself": _seconds(folder / "benchmarks/evaluate.tsv"), **seconds}
     said = ", ".join(f"{name} {value:.0f}" for name, value in seconds.items() if value is not None)
-    shown = table(result, load() if reported else (), read_json(folder / "eval.json")).write("markdown")
-    return f"### {result['model']}\n\n{shown}- Seconds to score: {said}.\n"
+    evaluation = read_json(folder / "eval.json")
+    shown = table(evaluation, result).write("markdown")
+    others = quoted(evaluation, load()) if reported else None
+    cited = f"\n{others.write('markdown')}" if others else ""
+    return f"### {result['model']}\n\n{shown}- Seconds to score: {said}.\n{cited}"
 
 
 def _seconds(path: Path) -> float | None:

@@ -40,6 +40,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import DataError, PspError
 from psp.core.files import atomic, atomic_text, read_json, sha256, write_json
 from psp.core.logs import job
@@ -56,10 +57,9 @@ from psp.models.scores import scores as scores_of
 from psp.models.static import StaticModel
 from psp.pairs.pair_file import read_pairs
 from psp.pairs.text_pairs import open_source
-from psp.report.layout import layout
+from psp.report.tables import Cell, Table
 from psp.training.encoders.mean import normal_table
 from psp.training.initial import initial_table
-from psp.training.settings import TrainSettings
 
 log = logging.getLogger("libraries")
 
@@ -185,7 +185,7 @@ class Task:
         self.model = StaticModel.load(folder / "model", threads=threads)
         if self.model.config.get("segment"):
             raise PspError(f"{folder}: its text is segmented before sentencepiece, which no library's tokenizer does")
-        self.settings = TrainSettings.from_mapping(report["settings"])
+        self.settings = TrainSettings.of(report["settings"])
         path = pairs_file(folder)
         self.source, self.target = read_pairs(path)
         if len(self.source) != report["store_pairs"]:
@@ -586,7 +586,8 @@ def table(body: Mapping[str, Any]) -> str:
     columns = {"sts": "STS 2012-2016", "stsb/test": "STS-B test"}
     columns |= {name: name.replace("tatoeba/", "Tatoeba error ") for name in figures if name.startswith("tatoeba/")}
     head = ["", "start", "learning rate", "end", "pairs seen", "seconds", "pairs/s", "validation score"]
-    rows = [[*head, *(cell for title in columns.values() for cell in (title, "difference"))]]
+    head += [cell for title in columns.values() for cell in (title, "difference")]
+    rows: list[list[Cell]] = []
     for result in body["results"]:
         rows.append(
             [
@@ -605,7 +606,7 @@ def table(body: Mapping[str, Any]) -> str:
             against = result.get("differences", {}).get(name)
             rows[-1].append(_cell(result["figures"].get(name), intervals.get(name), ".2f"))
             rows[-1].append(_cell(against["difference"], against["interval"], "+.2f") if against else "")
-    return layout(rows, "markdown", right=range(4, len(rows[0])))
+    return Table(head, rows, range(4, len(head))).markdown()
 
 
 def _cell(value: float | None, interval: Sequence[float] | None, form: str) -> str:

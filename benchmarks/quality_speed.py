@@ -30,7 +30,7 @@ from psp.evaluation.speed.measure import exported
 from psp.evaluation.speed.systems import KINDS, SYSTEMS, Embed, Spec, missing, named
 from psp.models.scores import by_place
 from psp.models.static import StaticModel
-from psp.report.pictures import save
+from psp.report.charts import save
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

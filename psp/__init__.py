@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from psp.core.version import __version__
+from psp.core import __version__
 
 if TYPE_CHECKING:
     from psp.inference.search.texts import mine, search

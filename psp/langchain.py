@@ -6,9 +6,8 @@ from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
-from psp.models.interface import checked_texts
 from psp.models.model import load_model
-from psp.models.text_model import TextModel
+from psp.models.text_model import TextModel, checked_texts
 
 
 class PspEmbeddings(Embeddings):

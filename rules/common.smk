@@ -1,36 +1,21 @@
-# Shared by all stages: config checks, paths, wildcard constraints. Errors of psp that functions of rules raise are
-# reported in one line (psp/core/failures.py).
-import atexit
+# Shared by all stages: the config and its checks, paths, wildcard constraints, small input functions. Errors of psp that
+# functions of rules raise are reported in one line (psp/core/failures.py).
+import functools
+import operator
 import os
 import re
 import sys
-from importlib import resources
 from pathlib import Path
 
-from psp.config import counts, made_with, rates, targets
-from psp.config.config import RESERVED, Config
+from psp.config import rates, scored_sets, targets
+from psp.config.config import Config
 from psp.config.config_file import look
-from psp.config.resolved import as_yaml
 from psp.config.targets import DOWNLOADS
-from psp.config.training import train_mb as train_megabytes
 from psp.config.translator_entries import FOLDER
 from psp.core import failures, run
-from psp.core.errors import ConfigError, PspError
-from psp.core.files import sha256
+from psp.core.errors import PspError
 from psp.core.versions import VERSION
-from psp.core.settings import tracked
-from psp.evaluation import evaluate, judged, systems, tasks
-from psp.models.files import CONFIG as CONFIG_JSON, SENTENCEPIECE, WEIGHTS
-from psp.models.registry import SENTENCE_TRANSFORMERS, encoder_files
-from psp.pairs import data_warnings
-from psp.pairs.filters import custom, section as filter_section
-from psp.pairs.filters.language import needs_lid
-from psp.report.settings import PARTS
-from psp.text.normalisation import name_of as name_of_normalisation
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
-from psp.training.teaching.settings import OF_VECTORS
-from psp.training.translator.settings import BEFORE, FILES as TRANSLATOR_FILES
-from psp.training.translator.settings import JOB as TRANSLATOR_JOB
+from psp.models.registry import encoder_files
 from snakemake.logging import logger
 
 
@@ -69,53 +54,25 @@ if workflow.is_main_process:
     run.own(certainly=False)
 
 
-MODEL = rf"(?!({'|'.join(sorted(RESERVED))})/)[A-Za-z0-9][A-Za-z0-9._-]*"
-# A rule's output files are the same for all models, but a model's files depend on its kind and on its tokenizer: these
-# constraints say which rule makes a model.
-_ENTRIES = [CONFIG.model(name) for name in CONFIG.models]
-_COMBINED = [entry.name for entry in _ENTRIES if entry.of.joins]
-#: Combinations of models that are trained apart.
-JOINED = [entry.name for entry in _ENTRIES if entry.of.joins and not entry.of.stores]
-
-
 def one_of(names):
-    """Return an expression for these models; without any, for none."""
+    """Return an expression for these names; without any, for none."""
     return f"({'|'.join(map(re.escape, names))})" if names else "(?!)"
 
 
-def none_of(names):
-    """Return an expression for all other models."""
-    return rf"(?!{one_of(names)}/){MODEL}" if names else MODEL
+def made_by(*rules):
+    """Return an expression for the models that these rules make: a model's files depend on its kind and tokenizer."""
+    entries = map(CONFIG.model, CONFIG.models)
+    return one_of([entry.name for entry in entries if entry.of.rule(entry) in rules])
 
 
-_OWN = [entry for entry in _ENTRIES if not entry.of.joins]
-_OF_TEXT = [entry.name for entry in _OWN if not entry.of.stores]
-FROM_STORE, FROM_TEXT = none_of(_OF_TEXT), one_of(_OF_TEXT)
-WITH_VOCABULARY = one_of(
-    [entry.name for entry in _OWN if entry.of.stores and entry.tokenizer.collected]
-)
-TRAINED, COMBINATIONS = none_of(_COMBINED), one_of(_COMBINED)
-#: For each rule that trains, the files of its models, and their names. The most frequent one also accepts names that
-#: the config lacks, for their error.
-TRAINED_BY = {"train": ((CONFIG_JSON, SENTENCEPIECE, WEIGHTS), [])}
-for _entry in _ENTRIES:
-    if _entry.name not in JOINED:
-        _files = tuple(_entry.of.files(_entry, CONFIG.model))
-        _rule = _entry.of.rule(_entry)
-        while TRAINED_BY.setdefault(_rule, (_files, []))[0] != _files:
-            _rule += "_too"
-        TRAINED_BY[_rule][1].append(_entry.name)
-BY_TRAIN = none_of(
-    [name for name in CONFIG.models if name not in TRAINED_BY["train"][1]]
-)
+# A translator has the stages of a model up to its own training, in a folder of this name.
+TRANSLATORS = one_of([f"{FOLDER}/{name}" for name in CONFIG.trained_translators])
+MODEL_OR_TRANSLATOR = f"({one_of(CONFIG.models)}|{TRANSLATORS})"
 VARIANT = "results/{model}/variants/{variant}/{seed}"
-# A translator has the stages of a model in a folder of this name.
-TRANSLATORS = rf"{FOLDER}/{one_of(CONFIG.trained_translators)}"
-MODEL_OR_TRANSLATOR = f"(?:{MODEL}|{TRANSLATORS})"
 
 
 wildcard_constraints:
-    model=MODEL,
+    model=one_of(CONFIG.models),
     part=r"[^/]+",
     bitext=r"[^/]+",
     set=r"[^/]+",
@@ -125,136 +82,117 @@ wildcard_constraints:
     system=r"[A-Za-z0-9][A-Za-z0-9._+-]*",
 
 
-def model(wildcards):
-    """Return a job's resolved model, with a variant's settings."""
-    if wildcards.model.startswith(f"{FOLDER}/"):
-        return CONFIG.cleared_translator(name_of(wildcards)).data
-    if variant := wildcards.get("variant"):
-        return CONFIG.variant(wildcards.model, variant)
-    return CONFIG.cleared(wildcards.model)
+def model(w):
+    """Return a job's resolved model, with a variant's settings; or the data of its translator."""
+    if w.model.startswith(f"{FOLDER}/"):
+        return CONFIG.cleared_translator(w.model.removeprefix(f"{FOLDER}/")).data
+    if variant := w.get("variant"):
+        return CONFIG.variant(w.model, variant)
+    return CONFIG.cleared(w.model)
 
 
-def name_of(wildcards):
-    """Return the name of a job's translator."""
-    return wildcards.model.removeprefix(f"{FOLDER}/")
-
-
-def of_translator(key):
-    """Return a param function for a setting of the translator's training."""
-    return lambda wildcards: CONFIG.translator(name_of(wildcards)).train[key]
+def checked(w):
+    """Return the model after checking that its own files, and if offline its downloads, exist."""
+    targets.check_files(CONFIG, model(w))
+    return model(w)
 
 
 def setting(*keys):
     """Return a param function for a setting of the model, so that changing it reruns the rule."""
-
-    def get(wildcards):
-        value = model(wildcards).settings
-        for key in keys:
-            value = value[key]
-        return value
-
-    return get
-
-
-#: The standard tasks' names.
-DEFAULT_TASKS = [kind.kind for kind in tasks.of_every_model()]
+    return lambda w: functools.reduce(operator.getitem, keys, model(w).settings)
 
 
 def attribute(name):
     """Return a param function for the model's languages, seed or recipe."""
-    return lambda wildcards: getattr(model(wildcards), name)
+    return lambda w: getattr(model(w), name)
 
 
-def part_of(wildcards):
+def part_of(w):
     """Return the corpus of a job in results/<model>/pairs: the model's, or bitext that one is made from."""
-    part = next(part for part in model(wildcards).parts if part.label == wildcards.part)
-    if bitext := wildcards.get("bitext"):
+    part = next(part for part in model(w).parts if part.label == w.part)
+    if bitext := w.get("bitext"):
         return next(source for source in part.sources if source.label == bitext)
     return part
 
 
-def about(part, *names):
-    """Return some of a corpus's attributes by their names."""
-    return {name: getattr(part, name) for name in names}
+def of_corpora(stage, ending=".json"):
+    """Return an input function for a file that a stage makes of each of the model's corpora."""
+    return lambda w: [
+        f"results/{w.model}/pairs/{stage}/{part.label}{ending}"
+        for part in model(w).parts
+        if stage != "rank" or part.ranked
+    ]
 
 
-def home(wildcards):
-    """Return the folder of a training run: the model's, or that of a variant and seed."""
-    pattern = VARIANT if wildcards.get("variant") else "results/{model}"
-    return pattern.format(**wildcards)
+def of_parts(name):
+    """Return a param function for an attribute of each of the model's corpora."""
+    return lambda w: [getattr(part, name) for part in model(w).parts]
 
 
-def download(name):
-    return f"{DOWNLOADS}/{name}"
+def own_file(part):
+    """Return the file of a corpus that is not made from others: a download, or the user's own."""
+    return part.path or f"{DOWNLOADS}/{part.download}"
+
+
+def origin(w, part, ending=".json"):
+    """Return the file that a corpus comes from; for pairs made from bitext, the report of making them, or the pairs."""
+    if part.sources:
+        return f"results/{w.model}/pairs/{part.of.made_by}/{part.label}{ending}"
+    return own_file(part)
 
 
 def files_in(folder, entry):
     """Return the files of a model's folder by its entry in the config, config.json first."""
-    return [f"{folder}/{name}" for name in entry.of.files(entry, CONFIG.model)]
+    return [f"{folder}/{name}" for name in entry.of.files(entry)]
 
 
 def files_of(encoder):
     """Return the files of an encoder, if any, which may be one of this config's models, not trained yet."""
-    if not encoder:
-        return []
-    match = re.fullmatch(r"results/([^/]+)/model/?", encoder)
+    match = re.fullmatch(r"results/([^/]+)/model/?", encoder or "")
     if match and match[1] in CONFIG.models:
         return files_in(encoder.rstrip("/"), CONFIG.model(match[1]))
-    return encoder_files(encoder)
+    return encoder_files(encoder) if encoder else []
 
 
-def downloads(model):
-    """Return the model after checking that its own files, and if offline its downloads, exist."""
-    targets.check_files(CONFIG, model)
-    return model
+def home(w):
+    """Return the folder of a training run: the model's, or that of a variant and seed."""
+    return (VARIANT if w.get("variant") else "results/{model}").format(**w)
 
 
-def say_warnings():
-    """Log warnings about the data of the requested models, by default all."""
-    for entry in targets.models(CONFIG, sys.argv[1:]):
-        if entry.of.joins:
-            continue
-        for line in data_warnings.so_far(
-            entry.name,
-            Path(f"results/{entry.name}/pairs"),
-            {part.label: part.filters["warn_share"] for part in entry.parts},
-            entry["mix"]["warn_pairs"],
-            near=entry["mix"]["near_duplicates"]["enabled"],
-        ):
-            logger.warning(f"warning: {line}")
+def trained(w):
+    """Return the files of the trained model, config.json first."""
+    return files_in(f"{home(w)}/model", model(w))
 
 
-def check_config_files():
-    """Before the first job: warn of models that other config files made; record which files make them now."""
-    run.own()
-    made = warn_of_config_files()
-    if not workflow.touch:
-        for name in made:
-            made_with.note(f"results/{name}", config_files())
+def of_joined(file):
+    """Return an input function for a file of each model that a combination joins."""
+    return lambda w: [f"results/{part}/{file}" for part, _ in model(w).combined]
 
 
-def warn_of_config_files():
-    """Return the models that this run makes, by Snakemake's graph of jobs; warn of those that other files made."""
-    files = [
-        Path(file)
-        for job in workflow.dag.needrun_jobs(exclude_finished=False)
-        for file in job.output
-        if re.fullmatch(rf"results/{MODEL}/model/config\.json", file)
-    ]
-    finished = [file.parts[1] for file in files if file.exists()]
-    if warning := made_with.warning(finished, config_files()):
-        print(f"warning: {warning}", file=sys.stderr)
-    return {file.parts[1] for file in files}
+def training_pairs(w):
+    """Return the file of a model's mixed pairs, after near-duplicate removal if it uses that."""
+    last = "neardup" if model(w)["mix"]["near_duplicates"]["enabled"] else "mix"
+    return f"results/{w.model}/pairs/{last}.tsv"
 
 
-def after_a_dry_run():
-    """Warn there, too; Snakemake has no hook for it."""
-    if workflow.dryrun and workflow._dag is not None:
-        warn_of_config_files()
+def near_duplicates(w):
+    """Return the report of near-duplicate removal, if there is one."""
+    there = model(w)["mix"]["near_duplicates"]["enabled"]
+    return f"results/{w.model}/pairs/neardup.json" if there else []
 
 
-if workflow.is_main_process:
-    atexit.register(after_a_dry_run)
+def vocabulary(w):
+    """Return the file of the model's tokenizer; of a joint model, those of all its parts."""
+    parts = [CONFIG.model(name) for name, _ in model(w).combined]
+    files = [f"results/{part.name}/{part.tokenizer.file}" for part in parts]
+    return files or f"results/{w.model}/{model(w).tokenizer.file}"
+
+
+def stored(w):
+    """Return the file of all training pairs: ids, or the text itself; none if models were only joined."""
+    if model(w).of.stores:
+        return f"results/{w.model}/store.h5"
+    return training_pairs(w) if model(w).of.block else []
 
 
 def scratch(path):
@@ -264,49 +202,11 @@ def scratch(path):
 
 def mem_mb(megabytes):
     """Scale memory with the attempt, so that a job killed for memory succeeds with --retries."""
-    return lambda wildcards, input, attempt: int(
-        (megabytes(wildcards, input) if callable(megabytes) else megabytes) * attempt
-    )
+    return lambda w, input, attempt: int((megabytes(w, input) if callable(megabytes) else megabytes) * attempt)
 
 
 def runtime(minutes, rate=None):
     """Scale minutes with the attempt; for a stage with a rate (pairs per second), also with twice its input."""
     if rate is None:
-        return lambda wildcards, attempt: minutes * attempt
-    return lambda wildcards, input, attempt: attempt * (
-        minutes + 2 * rates.minutes(input.size_mb, rate)
-    )
-
-
-def subword_mb(wildcards, input):
-    """Estimate sentencepiece's memory, which grows with its sample."""
-    settings = model(wildcards).settings
-    return SentencepieceTokenizer.making_mb(settings, float("inf"))
-
-
-def rank_mb(wildcards, input):
-    """Estimate the memory of ranking: a byte per pair, of about 50 at least in its file."""
-    return 1000 + input.size_mb / 50
-
-
-def train_mb(wildcards, input):
-    """Estimate training's memory."""
-    return model(wildcards).of.megabytes(model(wildcards), CONFIG.model)
-
-
-def teach_mb(wildcards, input):
-    """Estimate the memory of teaching: an encoder, and the distinct sentences, three times as large as their file."""
-    size = sum(
-        Path(file).stat().st_size for file in [input.pairs] if Path(file).exists()
-    )
-    return 3000 + 3 * size / 2**20
-
-
-def train_block(wildcards):
-    """Return the block of a model's training."""
-    return model(wildcards)[model(wildcards).of.block]
-
-
-def gpus(block):
-    """Return how many GPUs a job requests from a cluster: one if the block that trains names a GPU."""
-    return int(block["device"].startswith("cuda"))
+        return lambda w, attempt: minutes * attempt
+    return lambda w, input, attempt: attempt * (minutes + 2 * rates.minutes(input.size_mb, rate))

@@ -1,69 +1,46 @@
 # Filter the pairs of a corpus.
-def scored(wildcards):
-    """Return the sets on which the model is scored, whose sentences are kept out of training."""
-    settings = part_of(wildcards).filters["decontaminate"]
-    if not settings["enabled"]:
-        return {}
-    sets = evaluated(wildcards).items()
-    found = {key: value for key, value in sets if key in settings["sets"]}
-    if "development" in settings["sets"]:
-        found |= chosen_by(wildcards)
-    return {"languages": model(wildcards).languages, **found}
+from psp.config import counts
+from psp.config.blocks.filters import FiltersBlock, needs_lid
+from psp.core import user_code
 
 
-def encoder(wildcards):
+def kept_out(w):
+    """Return the sets on which the model is scored or chosen, whose sentences are kept out of training."""
+    return scored_sets.kept_out(CONFIG, model(w), part_of(w))
+
+
+def encoder_of_similarity(w):
     """Return the files of the similarity filter's encoder; changing them reruns the filter."""
-    wanted = part_of(wildcards).filters["similarity"]
+    wanted = part_of(w).filters["similarity"]
     return files_of(wanted["encoder"]) if wanted["enabled"] else []
 
 
-#: What filtering a corpus needs, besides its file.
-TO_FILTER = {
-    "beside": lambda wildcards: part_of(wildcards).beside,
-    "tests": lambda wildcards: evaluated_files(wildcards, scored(wildcards)),
-    "lid": branch(
-        lambda wildcards: needs_lid(part_of(wildcards).filters),
-        then=[download(CONFIG.lid())],
-    ),
-    "encoder": encoder,
-}
-
-
-def to_filter(wildcards):
-    """Return what is read."""
-    return {
-        "corpus": origin(wildcards.model, part_of(wildcards), ".tsv"),
-        **{name: files(wildcards) for name, files in TO_FILTER.items()},
-    }
-
-
-def segmenters(wildcards):
+def segmenters(w):
     """Return how each side is segmented: as its language says, else as the model segments any text in use."""
-    entry = model(wildcards)
-    own = {one: how for one, how in entry["segment"].items() if one in entry.languages}
-    in_use = [how for how in own.values() if how["inference"]]
-    sides = {
-        one: own.get(one, next(iter(in_use), None))
-        for one in part_of(wildcards).languages
-    }
-    return {one: how for one, how in sides.items() if how}
+    own = {one: how for one, how in model(w)["segment"].items() if one in model(w).languages}
+    in_use = next((how for how in own.values() if how["inference"]), None)
+    return {one: how for one in part_of(w).languages if (how := own.get(one, in_use))}
 
 
-def filter_threads(wildcards, input):
+def filter_processes(w, input):
     """Return the processes that filter a corpus: at most one for 50,000 pairs, or if their number is not known, for 4 MB."""
-    part, most = part_of(wildcards), part_of(wildcards).filters["threads"]
-    file = Path(input.corpus)
-    blocks = None if part.sources else counts.count(CONFIG.corpora, part)
-    if blocks is not None:
-        blocks //= 50_000
-    elif file.exists():  # as when the job is submitted, for which Snakemake asks again
-        blocks = file.stat().st_size // 4_000_000
-    return most if blocks is None else min(most, max(1, blocks))
+    part, file = part_of(w), Path(input.corpus)
+    most = part.filters["threads"]
+    pairs = None if part.sources else counts.count(CONFIG.corpora, part)
+    if pairs is not None:
+        return min(most, max(1, pairs // 50_000))
+    if not file.exists():  # Snakemake asks again when the job is submitted
+        return most
+    return min(most, max(1, file.stat().st_size // 4_000_000))
 
 
 rule filter:
     input:
-        unpack(to_filter),
+        corpus=lambda w: origin(w, part_of(w), ".tsv"),
+        beside=lambda w: part_of(w).beside,
+        tests=lambda w: scored_sets.files(CONFIG, model(w), kept_out(w)),
+        lid=lambda w: (f"{DOWNLOADS}/{CONFIG.lid()}" if needs_lid(part_of(w).filters) else []),
+        encoder=encoder_of_similarity,
     output:
         pairs=scratch("results/{model}/pairs/filter/{part}.tsv"),
         report="results/{model}/pairs/filter/{part}.json",
@@ -74,28 +51,24 @@ rule filter:
         "results/{model}/benchmarks/filter/{part}.tsv"
     wildcard_constraints:
         model=MODEL_OR_TRANSLATOR,
-    threads: filter_threads
+    threads: filter_processes
     resources:
         # The identifier's model is shared; each process has its blocks of pairs.
-        mem_mb=mem_mb(
-            lambda wildcards, input: 800 + 200 * filter_threads(wildcards, input)
-        ),
+        mem_mb=mem_mb(lambda w, input: 800 + 200 * filter_processes(w, input)),
         runtime=runtime(240, rates.FILTER_RATE),
     params:
-        filters=lambda wildcards: tracked(filter_section(), part_of(wildcards).filters),
-        tests=scored,
-        custom=lambda wildcards: own_filters(part_of(wildcards)),
+        filters=lambda w: FiltersBlock.tracked(part_of(w).filters),
+        tests=kept_out,
+        custom=lambda w: user_code.fingerprint(part_of(w).filters["custom"], "filters.custom"),
         segment=segmenters,
-        part=lambda wildcards: about(
-            part_of(wildcards), "corpus", "opus", "kind", "languages", "names"
-        ),
+        part=lambda w: {name: getattr(part_of(w), name) for name in ("corpus", "opus", "kind", "languages", "names")},
         # A translator keeps case and spacing.
-        prepared=lambda wildcards: not re.fullmatch(TRANSLATORS, wildcards.model),
+        prepared=lambda w: w.model in CONFIG.models,
         normalisation=attribute("normalisation"),
         seed=attribute("seed"),
         version=VERSION["filter"],
         # Depends on `input`, so it is not compared: it only controls warnings.
-        warn_share=lambda wildcards, input: part_of(wildcards).filters["warn_share"],
+        warn_share=lambda w, input: part_of(w).filters["warn_share"],
     message:
         "Filtering {wildcards.part} for {wildcards.model}"
     script:

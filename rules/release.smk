@@ -1,12 +1,40 @@
-# The release: the model with its card, scores, licences and checksums; also as a .zip.
+# The model card, and the release: the model with its card, scores, licences and checksums; also as a .zip.
 import hashlib
 
 
-def edited_card(wildcards):
+def data_reports(w):
+    """Return the reports on the training data: the model's, or those of its parts, if they are only joined."""
+    return [f"results/{w.model}/data.json"] if model(w).of.block else of_joined("data.json")(w)
+
+
+# The card, with scores and training data: card.md, copied to README.md in the model folder.
+rule card:
+    input:
+        model=trained,
+        evaluate="results/{model}/eval.json",
+        data=data_reports,
+    output:
+        "results/{model}/card.md",
+    log:
+        "results/{model}/logs/card.log",
+    benchmark:
+        "results/{model}/benchmarks/card.tsv"
+    resources:
+        mem_mb=mem_mb(500),
+        runtime=runtime(10),
+    params:
+        version=VERSION["card"],
+    message:
+        "Writing the model card of {wildcards.model}"
+    script:
+        "../workflow_scripts/card.py"
+
+
+def edited_card(w):
     """Return a hash of a model's card that a person has edited, so that another edit remakes the release."""
     from psp.models.card_file import edited
 
-    text = edited(Path(f"results/{wildcards.model}/model"))
+    text = edited(Path(f"results/{w.model}/model"))
     return None if text is None else hashlib.sha256(text).hexdigest()
 
 
@@ -24,7 +52,6 @@ rule release:
         "results/{model}/logs/release.log",
     benchmark:
         "results/{model}/benchmarks/release.tsv"
-    threads: 1
     resources:
         mem_mb=mem_mb(2000),
         runtime=runtime(30),
@@ -39,7 +66,7 @@ rule release:
         "../workflow_scripts/release.py"
 
 
-# The same for a smaller form, such as release-int8, with its own scores.
+# A smaller form, such as release-int8, with its own scores.
 use rule release as release_smaller with:
     input:
         model=trained,
@@ -54,7 +81,7 @@ use rule release as release_smaller with:
     wildcard_constraints:
         form=r"(float32|float16|int8)(-[1-9][0-9]*)?",
     params:
-        form=lambda wildcards: wildcards.form,
+        form=lambda w: w.form,
         edited=None,
     message:
         "Writing the release of {wildcards.model} as {wildcards.form}"
@@ -72,12 +99,11 @@ rule release_zip:
         "results/{model}/benchmarks/release{form}.zip.tsv"
     wildcard_constraints:
         form=r"|-(float32|float16|int8)(-[1-9][0-9]*)?",
-    threads: 1
     resources:
         mem_mb=mem_mb(500),
         runtime=runtime(30),
     params:
-        name=lambda wildcards: f"{wildcards.model}{wildcards.form}",
+        name="{model}{form}",
         version=VERSION["release_zip"],
     message:
         "Packing the release of {wildcards.model}{wildcards.form}"

@@ -1,14 +1,17 @@
 # Measure the embedding speed of the model and other systems, on its training pairs (a combination: its first part's).
+
+
+def own_sentences(w):
+    """Return the file of sentences, if the config names one."""
+    wanted = model(w)["speed"]["sentences"]
+    return wanted if isinstance(wanted, str) else []
+
+
 rule speed:
     input:
         model=trained,
-        store=lambda wildcards: stored(wildcards) or of_joined("store.h5")(wildcards)[0],
-        # The file of sentences, if the config names one.
-        sentences=lambda wildcards: [
-            one
-            for one in [model(wildcards)["speed"]["sentences"]]
-            if isinstance(one, str)
-        ],
+        store=lambda w: stored(w) or of_joined("store.h5")(w)[0],
+        sentences=own_sentences,
     output:
         json="results/{model}/speed.json",
         chart="results/{model}/speed.png",
@@ -16,7 +19,7 @@ rule speed:
         "results/{model}/logs/speed.log",
     benchmark:
         "results/{model}/benchmarks/speed.tsv"
-    threads: lambda wildcards: workflow.cores or 1  # nothing may run at the same time as a measurement
+    threads: lambda w: workflow.cores or 1  # nothing may run at the same time as a measurement
     resources:
         mem_mb=mem_mb(8000),
         runtime=runtime(60),

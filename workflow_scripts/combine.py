@@ -4,7 +4,7 @@ from pathlib import Path
 
 from psp.core.scripts import job
 from psp.models.combined import CombinedModel
-from psp.models.kinds import load
+from psp.models.folder import load
 
 with job(snakemake) as snakemake:
     params = snakemake.params

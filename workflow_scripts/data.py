@@ -19,6 +19,6 @@ with job(snakemake) as snakemake:
         Path(snakemake.output.text),
         languages=params.languages,
         recipe=params.recipe,
-        near=Path(inputs.near[0]) if inputs.near else None,
+        near=Path(inputs.near) if inputs.near else None,
         warn_pairs=params.warn_pairs,
     )

@@ -35,7 +35,7 @@ with job(snakemake) as snakemake:
             **({"rank": [read_json(file) for file in inputs.rank]} if inputs.rank else {}),
             "dedupe": [read_json(file) for file in inputs.dedupe],
             "mix": read_json(inputs.mix),
-            **({"near_duplicates": read_json(inputs.near[0])} if inputs.near else {}),
+            **({"near_duplicates": read_json(inputs.near)} if inputs.near else {}),
             **made,
         },
         **vocabulary,

@@ -2,17 +2,17 @@
 
 from pathlib import Path
 
+from psp.config.blocks.filters import FiltersBlock, needs_lid
 from psp.core.scripts import job
 from psp.corpora import open_corpus
 from psp.evaluation.scored import scored
 from psp.pairs import data_warnings, filters
-from psp.pairs.filters.language import needs_lid
 from psp.text.segment import Segmenter
 
 with job(snakemake) as snakemake:
     inputs, params, wildcards = snakemake.input, snakemake.params, snakemake.wildcards
-    settings, part = params.filters, params.part
-    resources = {"lid": inputs.lid[0]} if needs_lid(settings) else {}
+    settings, part = FiltersBlock.whole(params.filters), params.part
+    resources = {"lid": inputs.lid} if needs_lid(settings) else {}
     if params.tests:
         resources["tests"] = list(scored(params.tests))
     languages = tuple(part["languages"])

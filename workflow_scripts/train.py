@@ -1,17 +1,17 @@
-"""Train a model, or a variant of it."""
+"""Train embeddings, or a variant of them."""
 
 from pathlib import Path
 
 from psp.core.scripts import job
 from psp.training import grid
+from psp.training.loop import Training
 
 with job(snakemake) as snakemake:
     params, settings = snakemake.params, dict(snakemake.params.training)
     if params.searched:  # take what the best point of the grid has
         found = grid.report(dict(zip(params.searched, snakemake.input.points, strict=True)), params.searched)
         settings["train"] = {**settings["train"], **params.searched[found["best"]]}
-    kind = params.kind["of"].training()
-    kind.configured(
+    Training.configured(
         snakemake.input,
         settings,
         params.job,

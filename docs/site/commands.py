@@ -6,12 +6,11 @@ The usage and the tables are made here rather than by argparse, whose layout dif
 from __future__ import annotations
 
 import argparse
-import logging
 import re
 from collections.abc import Iterator
 from typing import Any
 
-from psp.cli.main import COMMANDS
+from psp.cli.main import COMMANDS, add_arguments
 
 _INTRODUCTION = """\
 # Every command
@@ -26,17 +25,10 @@ _DEFAULT = re.compile(r" ?\(default: ([^();]+)(?P<more>; [^()]+)?\)|(?:^|[;,] )d
 
 def commands() -> Iterator[tuple[str, argparse.ArgumentParser]]:
     """Each command's purpose and parser, in the order of ``psp --help``."""
-    for purpose, modules in COMMANDS.items():
-        found: list[argparse.ArgumentParser] = []
-
-        def command(name: str, run: Any, what: str, found: Any = found) -> argparse.ArgumentParser:
-            found.append(argparse.ArgumentParser(prog=f"psp {name}", description=what))
-            found[-1].set_defaults(run=run, level=logging.WARNING)
-            return found[-1]
-
-        for module in modules:
-            module.add(command)
-        for parser in found:
+    for purpose, group in COMMANDS.items():
+        for name, (_, what) in group.items():
+            parser = argparse.ArgumentParser(prog=f"psp {name}", description=what)
+            add_arguments(parser, name)
             yield purpose, parser
 
 

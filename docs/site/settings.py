@@ -6,10 +6,12 @@ import json
 from collections.abc import Iterator, Mapping
 from typing import Any
 
-from psp.cli.settings import allowed
-from psp.config import entries
-from psp.config.schema import resolve
-from psp.core.settings import RECIPES, REQUIRED, Section, Setting
+from psp.cli.settings import Key, further, keys
+from psp.config.blocks.corpora import CorpusBlock, CorpusItem
+from psp.config.blocks.entries import Document, ModelBlock, Top
+from psp.config.blocks.fields import RECIPES
+from psp.config.blocks.sources import VectorsBlock
+from psp.config.blocks.translator import TranslatorBlock, TranslatorTrainBlock
 from psp.evaluation.tasks import Task
 from psp.evaluation.tasks import names as tasks
 
@@ -30,26 +32,33 @@ the top level, for all models, or in a model's entry, for that one. A key that i
 
 An empty cell under another recipe means the default of `psp`; a recipe without a column in a table has `psp`'s values
 in all of it. Under `paranmt` and `dadas`, the paper states a value without `*`; one with `*` comes from its published
-code; an empty cell means that neither states it, or that it does not apply. "Tunable" settings change what is learned:
-a model's `variants`, and their `grid`, may contain them.
+code; an empty cell means that neither states it, or that it does not apply.
+
+An editor that knows YAML completes and checks a config by [config.schema.json](config.schema.json); most read its
+address from the first line, `# yaml-language-server: $schema=ADDRESS`.
 """
+
+#: Entries of tables with sections of their own, and what a model's entry has besides its blocks.
+_ENTRIES: Mapping[str, Any] = {
+    "corpora.<name>": CorpusBlock,
+    "vectors.<name>": VectorsBlock,
+    "models.<name>": ModelBlock,
+    "an item of models.<name>.corpora": CorpusItem,
+    "translators.<name>": TranslatorBlock,
+    "translators.<name>.train": TranslatorTrainBlock,
+}
 
 
 def page() -> str:
     """The page, as Markdown."""
-    lines = [_INTRODUCTION, "## The top level", "", *_table(entries.TOP)]
-    for name, section in entries.sections().items():
-        lines += ["", f"## `{name}`", "", *_section(name, section)]
-        if name == "evaluate":
-            lines += _tasks()
-    for title, section in (
-        ("corpora.<name>", entries.CORPUS),
-        ("vectors.<name>", entries.VECTORS),
-        ("models.<name>", entries.model()),
-        ("translators.<name>", entries.TRANSLATOR),
-    ):
-        lines += ["", f"## `{title}`", "", *_section(title, section)]
-    lines += ["", "### An item of `models.<name>.corpora`", "", *_section("", entries.ITEM)]
+    lines = [_INTRODUCTION, "## The top level", "", *_table(keys(Top))]
+    for name, key in keys(Document).items():
+        if name not in Top.declared() and name not in ("corpora", "models", "vectors", "translators"):
+            lines += ["", f"## `{name}`", "", *_section(name, key.block, key.help)]
+            if name == "evaluate":
+                lines += _tasks()
+    for title, block in _ENTRIES.items():
+        lines += ["", f"## `{title}`", "", *_section(title, block, Key(block).help)]
     return "\n".join(lines) + "\n"
 
 
@@ -60,70 +69,42 @@ def _tasks() -> Iterator[str]:
         yield from ("", f"### `evaluate.tasks.<name>` with `task: {kind}`", "", _sentence(task.help))
         yield "Figures: " + "; ".join(f"`{figure}`, {help}" for figure, (help, *_) in task.metrics.items()) + "."
         yield ""
-        yield from _table(task.declared)
+        yield from _table(keys(task.Settings))
 
 
-def _section(name: str, section: Section | Setting) -> Iterator[str]:
-    if isinstance(section, Setting):  # a table by language
-        yield f"{_sentence(section.help)} Default: {_code(section.default)}. An entry holds:"
+def _section(name: str, block: Any, help: str) -> Iterator[str]:
+    """A block: the keys that are values in a table, each block in it under a heading."""
+    yield _sentence(help)
+    own, whole = keys(block) | further(block), keys(Document)
+    described = {below for below, key in own.items() if below in whole and key.block is whole[below].block}
+    described -= {below for below in described if own[below].block is None or block is Document}
+    inner = {below: key for below, key in own.items() if key.block is not None and below not in described}
+    if plain := {below: key for below, key in own.items() if below not in inner and below not in described}:
         yield ""
-        yield from _nodes(section.node["additionalProperties"]["properties"])
-        return
-    yield _sentence(section.help)
-    plain = {key: one for key, one in section.keys.items() if not _is_section(one)}
-    if plain:
+        yield from _table(plain)
+    if described:
         yield ""
-        yield from _nodes({key: one if isinstance(one, Mapping) else one.node for key, one in plain.items()})
-    for key, one in section.keys.items():
-        if key not in plain:
-            yield from ("", f"### `{name}.{key}`", "")
-            if isinstance(one, Section):
-                yield from _section(f"{name}.{key}", one)
-            else:
-                assert isinstance(one, Mapping)
-                yield _sentence(one.get("description", ""))
-                yield ""
-                yield from _nodes(one["properties"])
+        yield "And the blocks " + ", ".join(f"`{below}`" for below in own if below in described) + ", as above."
+    for below, key in inner.items():
+        if name in ("translators.<name>",) and below == "train":
+            continue
+        yield from ("", f"### `{name}.{below}`", "")
+        yield from _section(f"{name}.{below}", key.block, key.help)
 
 
-def _is_section(one: Setting | Section | Mapping[str, Any]) -> bool:
-    return isinstance(one, Section) or (isinstance(one, Mapping) and "properties" in one)
-
-
-def _table(settings: Mapping[str, Setting]) -> Iterator[str]:
-    return _nodes({key: setting.node for key, setting in settings.items()})
-
-
-def _nodes(nodes: Mapping[str, Mapping[str, Any]]) -> Iterator[str]:
-    document = entries.document()
-    nodes = {key: _followed(node, document) for key, node in nodes.items()}
-    others = [recipe for recipe in RECIPES[1:] if any(recipe in node.get("recipes", {}) for node in nodes.values())]
+def _table(settings: Mapping[str, Key]) -> Iterator[str]:
+    others = [recipe for recipe in RECIPES[1:] if any(recipe in key.recipes for key in settings.values())]
     yield f"| {' | '.join(['key', 'default', *others, 'allowed', 'what it does'])} |"
     yield "|" + " --- |" * (4 + len(others))
-    for key, node in nodes.items():
-        recipes = [_of_recipe(node, one) for one in others]
-        default = _code(node["default"]) if "default" in node else ""
-        help_text = _prose(node.get("description", "")) + ("; tunable" if node.get("tunable") else "")
-        cells = [f"`{key}`", default, *recipes, allowed(node), help_text]
+    for name, key in settings.items():
+        recipes = [_of_recipe(key, one) for one in others]
+        default = _code(key.default) if key.has_default else ""
+        cells = [f"`{name}`", default, *recipes, key.allowed, _prose(key.help)]
         yield f"| {' | '.join(cell.replace('|', chr(92) + '|') for cell in cells)} |"
 
 
-def _of_recipe(node: Mapping[str, Any], recipe: str) -> str:
-    if recipe not in node.get("recipes", {}):
-        return ""
-    return _code(node["recipes"][recipe]) + "\\*" * (recipe in node.get("unstated", ()))
-
-
-def _followed(node: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
-    """A node with its $ref resolved, except the settings of a whole block, which have their own section."""
-    if "$ref" not in node:
-        return dict(node)
-    target = resolve({"$ref": node["$ref"]}, document)
-    own = {key: value for key, value in node.items() if key != "$ref"}
-    if "properties" in target or isinstance(target.get("additionalProperties"), Mapping):
-        name = node["$ref"].rpartition("/")[2]
-        return {"type": "object", "description": f"see `{name}` above", **own}
-    return {**target, **own}
+def _of_recipe(key: Key, recipe: str) -> str:
+    return _code(key.recipes[recipe]) + "\\*" * (recipe in key.unstated) if recipe in key.recipes else ""
 
 
 def _sentence(text: str) -> str:
@@ -138,6 +119,4 @@ def _prose(text: str) -> str:
 
 
 def _code(value: Any) -> str:
-    if value is REQUIRED:
-        return ""
     return f"`{json.dumps(value, ensure_ascii=False)}`"

@@ -7,11 +7,12 @@ import contextlib
 import dataclasses
 import json
 import logging
+from collections.abc import Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from psp.cli.project import models, named, read_config
-from psp.core.errors import ConfigError, DownloadError
+from psp.core.errors import ConfigError, DataError, DownloadError
 
 if TYPE_CHECKING:
     from psp.config.config import Config
@@ -19,19 +20,14 @@ if TYPE_CHECKING:
     from psp.pairs.inspect import InspectReport
 
 
-def add(command: Any) -> None:
-    """Add the command's parser."""
-    added = command(
-        "inspect",
-        run,
-        "Run the filters on a sample of a model's corpora, and report what looks wrong, before training.",
-    )
+def add_inspect(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp inspect``."""
     added.add_argument("--json", action="store_true", help="print the whole report as JSON instead of its summary")
     models(added)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the command, and write a page for each model.
+def run_inspect(options: argparse.Namespace) -> None:
+    """Run ``psp inspect``, and write a page for each model.
 
     Raises:
         ConfigError: no such model, or one without corpora.
@@ -43,7 +39,7 @@ def run(options: argparse.Namespace) -> None:
         for number, name in enumerate(names):
             for notice in config.notices(config.model(name)):
                 logging.getLogger("psp").warning("%s", notice)
-            report = _inspected(config, name)
+            report = _inspected(config, name, options.configfile)
             page = Path(f"results/{name}/inspect.html")
             from psp.report import inspect
 
@@ -55,7 +51,7 @@ def run(options: argparse.Namespace) -> None:
                 print(f"\nExamples of what each filter drops: {options.folder / page}")
 
 
-def _inspected(config: Config, name: str) -> InspectReport:
+def _inspected(config: Config, name: str, files: Sequence[str]) -> InspectReport:
     from psp.config.downloads import FOLDER
     from psp.corpora import open_corpus
     from psp.pairs.inspect import findings, inspect_corpus, runnable
@@ -64,6 +60,12 @@ def _inspected(config: Config, name: str) -> InspectReport:
     model = config.cleared(name)
     if not model.files:
         raise ConfigError(f"models.{name}: has no corpora of its own; name a model that has")
+    for file in filter(None, (part.download for part in model.files)):
+        # Mirrors under results/ are files that the workflow makes, such as the demo's.
+        here = [Path(mirror) for mirror in config.remote(file).mirrors]
+        if here and not any(path.parts[0] != "results" or path.exists() for path in [*here, Path(FOLDER, file)]):
+            options = f"--configfile {' '.join(files)} " if files else ""
+            raise DataError(f"the workflow makes it first: snakemake --cores 2 {options}-- {here[0]}", here[0])
     _download(config, model)
     lid = Path(FOLDER, config.lid())
     segmenters = {

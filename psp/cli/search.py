@@ -1,4 +1,4 @@
-"""``psp search``: the lines of a corpus nearest to each query."""
+"""Commands that search in vectors: ``psp search`` and ``psp mine``."""
 
 from __future__ import annotations
 
@@ -6,24 +6,23 @@ import argparse
 import itertools
 import json
 import logging
+import math
+import re
 import sys
+from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.cli.common import (
+from psp.cli import (
     StandardOutput,
-    approximate,
-    check_positive,
     ending_well,
-    index_kind,
-    index_kinds,
-    index_options,
     lines_of,
-    stored_dtype,
+    model_argument,
+    positive,
     threads,
 )
 from psp.core.errors import ConfigError
-from psp.inference.search import INDEXES
+from psp.inference.search import CHOICES, INDEXES
 from psp.text.words import clean
 
 if TYPE_CHECKING:
@@ -37,22 +36,87 @@ log = logging.getLogger(__name__)
 BATCH = 1024
 
 
-def add(command: Any) -> None:
-    """Add the command's parser."""
-    added = command("search", run, "Find the sentences of a corpus nearest to each query, by cosine.")
+def _index_options(command: argparse.ArgumentParser) -> None:
+    """Add ``--index``, ``--effort``, ``--float16``, ``--int8`` and ``--memory``, of commands that search in vectors."""
+    command.add_argument(
+        "--index", choices=list(INDEXES), help=f"how neighbours are found (default: {next(iter(INDEXES))})"
+    )
+    command.add_argument(
+        "--effort",
+        type=positive,
+        metavar="N",
+        help="of hnsw and ivf: higher is more accurate and slower (default: 128; 64 lists of ivf)",
+    )
+    stored = command.add_mutually_exclusive_group()
+    stored.add_argument("--float16", action="store_true", help="store vectors in half the space")
+    stored.add_argument(
+        "--int8", action="store_true", help="store vectors in a quarter of the space; cosines change by 0.01"
+    )
+    command.add_argument(
+        "--memory",
+        metavar="SIZE",
+        type=_memory_size,
+        help="memory to stay within, such as 2G; vectors are then read from disk",
+    )
+
+
+def _described(choices: Mapping[str, str]) -> str:
+    return "".join(f"  {name}: {description}\n" for name, description in choices.items())
+
+
+def _index_kinds() -> str:
+    """The lines of a command's help on the values of ``--index``."""
+    return _described({name: kind.description for name, kind in INDEXES.items()})
+
+
+def _index_kind(options: argparse.Namespace) -> str:
+    """Return how neighbours are found.
+
+    Raises:
+        ConfigError: other options do not go with it.
+    """
+    name = options.index or next(iter(INDEXES))
+    if options.effort is not None and not INDEXES[name].approximate:
+        raise ConfigError(f"--effort: only for {_approximate()}; exact search compares all sentences")
+    if options.memory is not None and INDEXES[name].in_memory:
+        others = [kind for kind, about in INDEXES.items() if about.approximate and not about.in_memory]
+        raise ConfigError(f"--memory: {name} holds all sentences in memory; write --index {' or '.join(others)}")
+    return name
+
+
+def _approximate() -> str:
+    """Return the option and the values of it that choose approximate search."""
+    return "--index " + " or ".join(name for name, kind in INDEXES.items() if kind.approximate)
+
+
+def _memory_size(text: str) -> int:
+    """Read a size such as 512M or 2G; for argparse."""
+    match = re.fullmatch(r"(\d+(?:\.\d+)?)([MGT])B?", text.strip().upper())
+    if not match:
+        raise argparse.ArgumentTypeError(f"{text!r}: write a number with M or G, such as 2G")
+    return int(float(match[1]) * 2 ** (10 * "KMGT".index(match[2]) + 10))
+
+
+def _stored_dtype(options: argparse.Namespace) -> str:
+    """The dtype that ``--float16`` or ``--int8`` names."""
+    return "float16" if options.float16 else "int8" if options.int8 else "float32"
+
+
+def add_search(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp search``."""
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = (
         "Each sentence found is one tab-separated line: query, rank, cosine, line number in the corpus, sentence.\n"
-        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n" + index_kinds()
+        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n" + _index_kinds()
     )
-    added.add_argument("model", metavar="MODEL", help="a model folder, such as results/fr/model")
+    model_argument(added)
     added.add_argument(
         "corpus", type=Path, metavar="CORPUS", help="sentences, one per line; plain, or .gz, .bz2, .xz, .zst"
     )
     added.add_argument("queries", nargs="?", type=Path, metavar="QUERIES", help="one per line (default: stdin)")
-    added.add_argument("-k", type=int, default=10, metavar="N", help="sentences per query (default: 10)")
+    added.add_argument("-k", type=positive, default=10, metavar="N", help="sentences per query (default: 10)")
     added.add_argument("--json", action="store_true", help="print one JSON object per query")
-    index_options(added)
+    _index_options(added)
     added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="the corpus's vectors, from psp embed")
     folders = added.add_mutually_exclusive_group()
     folders.add_argument("--save-index", type=Path, metavar="FOLDER", help="save the index for later searches")
@@ -60,13 +124,13 @@ def add(command: Any) -> None:
     threads(added)
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the command."""
+def run_search(options: argparse.Namespace) -> None:
+    """Run ``psp search``."""
     _check(options)
 
     from psp.inference.search.neighbours import use_threads
     from psp.inference.search.on_disk import spare
-    from psp.inference.streaming.unknown import percent
+    from psp.inference.streaming import percent
     from psp.models.model import load_model
     from psp.text.lines import LineFile
 
@@ -79,7 +143,7 @@ def run(options: argparse.Namespace) -> None:
             spare(options.memory)
         index = _index(options, model, LineFile(options.corpus))
         if options.effort is not None and not INDEXES[index.searcher.name].approximate:
-            raise ConfigError(f"--effort: search in this index is exact; make it with {approximate()}")
+            raise ConfigError(f"--effort: search in this index is exact; make it with {_approximate()}")
         if options.memory is not None:
             index.release()
         while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
@@ -95,13 +159,12 @@ def run(options: argparse.Namespace) -> None:
 
 
 def _check(options: argparse.Namespace) -> None:
-    check_positive(options)
     if options.load_index:
         for name in ("index", "float16", "int8", "vectors"):
             if getattr(options, name):
                 raise ConfigError(f"--{name}: a saved index cannot be changed; leave out this or --load-index")
         return
-    index = index_kind(options)
+    index = _index_kind(options)
     if INDEXES[index].needs_folder and not options.save_index:
         raise ConfigError(f"--index {index}: its lists are on disk; add --save-index FOLDER")
     if options.memory is not None and not options.save_index:
@@ -117,8 +180,8 @@ def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index
         model,
         corpus,
         vectors=options.vectors,
-        dtype=stored_dtype(options),
-        kind=index_kind(options),
+        dtype=_stored_dtype(options),
+        kind=_index_kind(options),
         folder=options.save_index,
     )
 
@@ -140,3 +203,66 @@ def _json(query: str, hits: list[Any], unknown: float) -> str:
         for rank, hit in enumerate(hits, start=1)
     ]
     return json.dumps({"query": query, "unknown": round(unknown, 4), "found": rows}, ensure_ascii=False) + "\n"
+
+
+def add_mine(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp mine``."""
+    added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
+    added.formatter_class = argparse.RawDescriptionHelpFormatter
+    added.epilog = f"pairs:\n{_described(CHOICES)}index:\n{_index_kinds()}"
+    model_argument(added)
+    added.add_argument(
+        "source", type=Path, metavar="SOURCE", help="sentences in one language, one per line, plain or compressed"
+    )
+    added.add_argument("target", type=Path, metavar="TARGET", help="sentences in the other")
+    added.add_argument(
+        "--out", required=True, type=Path, metavar="FILE", help="tab-separated output: source, target, margin"
+    )
+    added.add_argument(
+        "--threshold",
+        type=float,
+        metavar="X",
+        help="lowest margin to keep (default: 1.25 for ratio, 0.1 for distance, 0.5 for absolute)",
+    )
+    added.add_argument("-k", type=positive, default=4, metavar="N", help="neighbours per sentence (default: 4)")
+    added.add_argument(
+        "--margin",
+        choices=["ratio", "distance", "absolute"],
+        default="ratio",
+        help="cosine divided by the neighbours' mean (ratio, default), minus it (distance), or alone (absolute)",
+    )
+    added.add_argument("--pairs", choices=list(CHOICES), default="max", help="which candidates become pairs")
+    _index_options(added)
+    threads(added)
+
+
+def run_mine(options: argparse.Namespace) -> None:
+    """Run ``psp mine``."""
+    index = _index_kind(options)
+    if options.threshold is not None and not math.isfinite(options.threshold):
+        raise ConfigError(f"--threshold {options.threshold}: write a number, such as 1.25")
+
+    from psp.inference.search.bitext import THRESHOLDS, mine_files
+    from psp.inference.search.neighbours import use_threads
+    from psp.models.model import load_model
+
+    use_threads(options.threads)
+    with ending_well():
+        counts = mine_files(
+            load_model(options.model, threads=options.threads),
+            options.source,
+            options.target,
+            options.out,
+            dtype=_stored_dtype(options),
+            k=options.k,
+            margin=options.margin,
+            choose=options.pairs,
+            threshold=THRESHOLDS[options.margin] if options.threshold is None else options.threshold,
+            index=index,
+            effort=options.effort,
+            memory=options.memory,
+        )
+    print(
+        f"{options.out}: {counts.pairs:,} pairs from {counts.sources:,} and {counts.targets:,} distinct sentences "
+        f"({counts.source_lines:,} and {counts.target_lines:,} lines)"
+    )

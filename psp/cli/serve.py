@@ -8,23 +8,18 @@ import ipaddress
 import logging
 import socket
 from pathlib import Path
-from typing import Any
 
-from psp.cli.common import ending_well, model_argument, shape_options
-from psp.core.errors import ConfigError, PspError
+from psp.cli import ending_well, model_argument, positive, shape_arguments, shaped
+from psp.core.errors import PspError
 from psp.inference.serve import ServeLimits
 
 log = logging.getLogger(__name__)
 
 
-def add(command: Any) -> None:
-    """Add the command's parser."""
-    added = command("serve", run, "Serve a web page to try a model, and a small JSON API.")
+def add_serve(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp serve``."""
     model_argument(added)
-    added.add_argument(
-        "--table", choices=["float32", "float16", "int8"], help="type of the embedding matrix (default: as saved)"
-    )
-    added.add_argument("--dim", type=int, metavar="N", help="use the first N dimensions (default: all)")
+    shape_arguments(added)
     added.add_argument("--host", default="127.0.0.1", help="address to listen on (default: this machine only)")
     added.add_argument("--port", type=_port, default=8000, help="default: 8000; 0: any free port")
     added.add_argument(
@@ -42,7 +37,7 @@ def add(command: Any) -> None:
         ("--max-waiting", "server, of waiting requests; further ones are refused with status 503", ServeLimits.waiting),
     ):
         added.add_argument(
-            option, type=_count, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
+            option, type=positive, default=default, metavar="N", help=f"limit per {of} (default: {default:,})"
         )
     added.add_argument(
         "--max-wait",
@@ -53,8 +48,8 @@ def add(command: Any) -> None:
     )
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the command until Ctrl-C or SIGTERM."""
+def run_serve(options: argparse.Namespace) -> None:
+    """Run ``psp serve`` until Ctrl-C or SIGTERM."""
     try:
         from psp.inference.serve.app import application
         from psp.inference.serve.server import listen, serve
@@ -66,13 +61,10 @@ def run(options: argparse.Namespace) -> None:
 
     # Open the socket before loading the model, so that a port in use is reported at once.
     with ending_well(), listen(options.host, options.port) as listener:
-        try:
-            # From the start, or a request would wait while numba is imported, and ten seconds if it compiles.
-            compiled = True if importlib.util.find_spec("numba") else None
-            model = load_model(options.model, dtype=options.table, dim=options.dim, accelerate=compiled)
-            model.encode(["warm"])
-        except ValueError as error:
-            raise ConfigError(f"{shape_options(options)}: {error}") from None
+        # From the start, or a request would wait while numba is imported, and ten seconds if it compiles.
+        compiled = True if importlib.util.find_spec("numba") else None
+        model = shaped(load_model(options.model, accelerate=compiled), options)
+        model.encode(["warm"])
         local = _is_loopback(listener.getsockname()[0])
         names = [options.host, *options.allow_host, *([] if local else [socket.gethostname()])]
         name = _name(options.model)
@@ -113,13 +105,6 @@ def _port(text: str) -> int:
     number = int(text)
     if not 0 <= number <= 65535:
         raise argparse.ArgumentTypeError(f"{text} is not a port; use 1024 to 65535, or 0")
-    return number
-
-
-def _count(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise argparse.ArgumentTypeError(f"{text} is less than 1")
     return number
 
 

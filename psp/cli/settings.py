@@ -4,118 +4,148 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator, Mapping, Sequence
+from types import UnionType
+from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 from psp.core.errors import DataError, closest
 
-#: Where the entries of the tables of the top level are described, by the names of the tables.
-_ENTRIES = {"corpora": "corpus", "models": "model", "variants": "model"}
 
-
-def add(command: Any) -> None:
-    """Add the command's parser."""
-    added = command("settings", run, "Print the keys of the config: defaults, allowed values, and what each is for.")
+def add_settings(added: argparse.ArgumentParser) -> None:
+    """Add the arguments of ``psp settings``."""
     added.add_argument(
-        "block", nargs="?", help="only this block or key, such as filters or train.lr (default: the names of all)"
+        "block", nargs="?", help="only this block or key, such as filters or train.epochs (default: the names of all)"
     )
 
 
-def run(options: argparse.Namespace) -> None:
-    """Run the command."""
-    from psp.config import entries
+def run_settings(options: argparse.Namespace) -> None:
+    """Run ``psp settings``."""
+    from psp.config.blocks.entries import Document
 
-    document = entries.document()
     if options.block is None:
-        for name, node in document["properties"].items():
-            print(f"{name}: {followed(node, document).get('description', '')}")
+        for name, key in keys(Document).items():
+            print(f"{name}: {key.help}")
         return
-    node, path = document, options.block.split(".")
+    path = options.block.split(".")
     if path[:2] == ["evaluate", "tasks"]:
         _tasks(path[2:])
         return
-    for place, key in enumerate(path):
-        below = _keys(node, document)
-        if key not in below:
+    found = Key(Document)
+    for place, name in enumerate(path):
+        below = {} if found.block is None else {**keys(found.block), **further(found.block)}
+        if name not in below:
             where = f"of {'.'.join(path[:place])}" if place else "of the config"
-            raise DataError(f"no key {where}{closest(key, below)}; `psp settings` lists the blocks", key)
-        node = followed(below[key], document)
-    print("\n".join(_lines(path[-1], node, document, "")))
+            raise DataError(f"no key {where}{closest(name, below)}; `psp settings` lists the blocks", name)
+        found = below[name]
+    print("\n".join(_lines(path[-1], found, "")))
 
 
 def _tasks(kinds: list[str]) -> None:
     """The keys of an entry of ``evaluate.tasks``, by the kind of task."""
-    from psp.core.settings import Section
     from psp.evaluation.tasks import Task, names
 
     for kind in kinds or names():
         if kind not in names():
             raise DataError(f"no kind of task{closest(kind, names())}; `psp settings evaluate.tasks` has all", kind)
         task = Task.classes[kind]
-        lines = _lines("<name>", Section(task.help, task.declared).node, {"properties": {}}, "")
-        first, *rest = lines
-        print("\n".join([first, f"  task: {kind}", *rest]))
+        print(f"<name>:  # {task.help}")
+        print(f"  task: {kind}")
+        for name, key in keys(task.Settings).items():
+            print("\n".join(_lines(name, key, "  ")))
 
 
-def followed(node: Mapping[str, Any], document: Mapping[str, Any]) -> dict[str, Any]:
-    """A node with its ``$ref`` resolved; what stands beside the reference comes first."""
-    from psp.config.schema import resolve
+class Key:
+    """A key of the config: its type, and its declaration.
 
-    return {**resolve(node, document), **{key: value for key, value in node.items() if key != "$ref"}}
+    Attributes:
+        block: the block that it holds, if it does, or the entries of its table.
+        table: whether it is a table with the user's own names.
+        recipes: other recipes' defaults.
+        unstated: recipes whose paper does not state its value.
+    """
+
+    def __init__(self, annotation: Any, field: Any = None) -> None:
+        from psp.config.blocks.errors import help_of
+        from psp.config.blocks.fields import about, block_in
+
+        self.annotation, self.field = annotation, field
+        self.block, self.table = block_in(annotation)
+        self.recipes: Mapping[str, Any] = (about(field, "recipes") if field else None) or {}
+        self.unstated: list[str] = (about(field, "unstated") if field else None) or []
+        self.has_default = field is not None and not (field.is_required() or about(field, "absent"))
+        described = field.description if field is not None else None
+        self.help: str = described or (help_of(self.block) if self.block else "")
+
+    @property
+    def default(self) -> Any:
+        """Its default; of a block, nothing."""
+        return self.field.default if self.has_default and (self.block is None or self.table) else None
+
+    @property
+    def allowed(self) -> str:
+        """The values that it may hold, in a few words of Markdown."""
+        return _allowed(self.annotation, self.field.metadata if self.field else ())
 
 
-def _keys(node: Mapping[str, Any], document: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The keys below a node: its own, or those of the entries of a table."""
-    entry = node.get("additionalProperties")
-    of_entry = followed(entry, document).get("properties", {}) if isinstance(entry, Mapping) else {}
-    return {**of_entry, **node.get("properties", {})}
+def keys(block: Any) -> dict[str, Key]:
+    """The keys of a block, by name."""
+    return {name: Key(field.annotation, field) for name, field in block.declared().items()}
 
 
-def _lines(key: str, node: Mapping[str, Any], document: Mapping[str, Any], indent: str) -> Iterator[str]:
-    about = [node["description"]] if node.get("description") else []
-    below = _keys(node, document)
-    if below:
-        yield f"{indent}{key}:{''.join(f'  # {text}' for text in about)}"
+def further(block: Any) -> dict[str, Key]:
+    """The user's own entries beside the keys of a block, if it has them."""
+    from psp.config.blocks.errors import values_of
+
+    return {"<name>": Key(values)} if (values := values_of(block)) is not None else {}
+
+
+def _lines(name: str, key: Key, indent: str) -> Iterator[str]:
+    from psp.config.blocks.entries import Document
+
+    if key.block is not None:
+        yield f"{indent}{name}:" + (f"  # {key.help}" if key.help else "")
         inner = indent + "  "
-        if isinstance(node.get("additionalProperties"), Mapping):
+        if key.table:
             yield f"{inner}<name>:"
             inner += "  "
-        for name, one in below.items():
-            if f"#/$defs/{name}" == one.get("$ref") and name in document["properties"]:
-                yield f"{inner}{name}:  # as `psp settings {name}`"
+        whole = keys(Document)
+        for below, one in (keys(key.block) | further(key.block)).items():
+            if one.block is not None and below in whole and whole[below].block is one.block:
+                yield f"{inner}{below}:  # as `psp settings {below}`"
             else:
-                yield from _lines(name, followed(one, document), document, inner)
+                yield from _lines(below, one, inner)
         return
-    about += [words] if (words := allowed(node).replace("`", "")) else []
-    about += [
-        f"{recipe}: {_value(value)}{'*' * (recipe in node.get('unstated', ()))}"
-        for recipe, value in node.get("recipes", {}).items()
-    ]
-    default = f" {_value(node['default'])}" if "default" in node and not callable(node["default"]) else ""
-    yield f"{indent}{key}:{default}  # {'; '.join(about)}"
+    about = [key.help] if key.help else []
+    about += [words] if (words := key.allowed.replace("`", "")) else []
+    about += [f"{recipe}: {_value(value)}{'*' * (recipe in key.unstated)}" for recipe, value in key.recipes.items()]
+    default = f" {_value(key.default)}" if key.has_default else ""
+    yield f"{indent}{name}:{default}  # {'; '.join(about)}"
 
 
 def _value(value: Any) -> str:
     return json.dumps(value, ensure_ascii=False, default=lambda _: None)
 
 
-def allowed(node: Mapping[str, Any]) -> str:
-    """The values that a key may hold, in a few words of Markdown."""
-    if "enum" in node:
-        return ", ".join(f"`{value}`" for value in node["enum"])
-    if "enum" in node.get("then", {}):
-        return f"{allowed(node['then'])}, mapping"
-    kinds = [node["type"]] if isinstance(node.get("type"), str) else list(node.get("type", ()))
-    words = {
-        "integer": "whole number", "number": "number", "boolean": "`true`, `false`", "string": "text", "array": "list",
-        "object": "mapping", "null": "`null`",
-    }  # fmt: skip
-    limits = [
-        f"{sign} {node[key]}"
-        for key, sign in (("minimum", "≥"), ("exclusiveMinimum", ">"), ("maximum", "≤"), ("exclusiveMaximum", "<"))
-        if key in node
-    ]
-    first, *rest = [words[kind] for kind in kinds] or ["any"]
-    if node.get("items", {}).get("enum"):
-        first = f"list of {', '.join(f'`{value}`' for value in node['items']['enum'])}"
-    return ", ".join([" ".join([first, *limits[:1]]), *limits[1:], *rest])
+_WORDS = {int: "whole number", float: "number", bool: "`true`, `false`", str: "text", dict: "mapping"}
+
+
+def _allowed(annotation: Any, limits: Sequence[Any]) -> str:
+    """The values of a type, in a few words."""
+    if get_origin(annotation) is Annotated:
+        inner, *about = get_args(annotation)
+        return _allowed(inner, [*limits, *about])
+    if get_origin(annotation) in (Union, UnionType):
+        members = [one for one in get_args(annotation) if one is not type(None)]
+        words = [_allowed(one, limits) for one in members] + ["`null`"] * (len(members) < len(get_args(annotation)))
+        return ", ".join(dict.fromkeys(words))
+    if get_origin(annotation) is Literal:
+        return ", ".join(f"`{value}`" for value in get_args(annotation))
+    if get_origin(annotation) is list:
+        (items,) = get_args(annotation)
+        named = get_origin(items) is Literal
+        return f"list of {_allowed(items, ())}" if named else "list"
+    word = _WORDS.get(get_origin(annotation) or annotation, "mapping")
+    signs = {"ge": "≥", "gt": ">", "le": "≤", "lt": "<"}
+    # Sorted, since pydantic keeps them in the order of its own arguments.
+    given = [f"{sign} {getattr(one, key)}" for key, sign in signs.items() for one in limits if hasattr(one, key)]
+    return ", ".join([" ".join([word, *given[:1]]), *given[1:]])

@@ -7,19 +7,17 @@ have their vocabularies and encoders, on the corpora of the first, filtered as f
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
+from psp.config.blocks.overlay import merge
+from psp.config.blocks.training import JOINT, OF_PART
 from psp.config.model import EntryKind, ModelEntry
-from psp.config.overlay import merge
 from psp.config.trained_entries import with_paths
-from psp.config.training import FromStore
 from psp.config.written import Written
 from psp.core.errors import ConfigError, closest
 from psp.evaluation import systems
-from psp.models import lstm
-from psp.models.files import combination_files
-from psp.training.settings import JOINT, OF_PART
+from psp.models import combination_files
 
 #: Blocks that an entry of a combination may have.
 BLOCKS = ("evaluate", "compare", "quantize", "speed", "report")
@@ -112,8 +110,11 @@ class CombinationEntry(EntryKind):
             joint=_together(parts, how, weights, scaled, where) if joint else None,
         )
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
-        return combination_files([of(part).tokenizer.file for part, _ in model.combined])
+    def files(self, model: ModelEntry) -> list[str]:
+        return combination_files([])  # beside these it has the tokenizers' files of its parts
+
+    def rule(self, model: ModelEntry) -> str:
+        return "combine"
 
     def refusal(self, model: ModelEntry) -> str:
         return (
@@ -123,7 +124,7 @@ class CombinationEntry(EntryKind):
         )
 
 
-class JointEntry(FromStore, CombinationEntry):
+class JointEntry(CombinationEntry):
     """Encoders that are trained together, on the corpora of the first."""
 
     called = "a joint model"
@@ -131,10 +132,8 @@ class JointEntry(FromStore, CombinationEntry):
     stores = True
     there_is = re.compile(rf"{CombinationEntry.there_is.pattern}|train/|pairs/|store\.h5$|data\.|stats\.")
 
-    reads = ("store", "vocabulary", "init_from")
-
     def rule(self, model: ModelEntry) -> str:
-        return f"train_{model.name}"  # its files are those of its parts
+        return "train_joint"
 
 
 def _is_combination(entry: Mapping[str, Any]) -> bool:
@@ -192,6 +191,8 @@ def vector_dim(part: ModelEntry) -> int:
     dim = int(part["train"]["dim"])
     if part.contextual is None:
         return dim
+    from psp.models import lstm
+
     return lstm.dim_of(part.encoder, part.contextual["width"] or dim, part.contextual["combine"])
 
 

@@ -11,22 +11,25 @@ import functools
 import re
 from collections.abc import Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from psp.config.blocks.entries import BLOCKS, Document, Top
+from psp.config.blocks.errors import check
+from psp.config.blocks.fields import NAME
+from psp.config.blocks.overlay import merge
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import CorpusSpec, check_entry
 from psp.config.downloads import FOLDER, Downloads, at_home, read_pins
-from psp.config.entries import BLOCKS, TOP, document
 from psp.config.licences import permitted
 from psp.config.model import EntryKind, ModelEntry
 from psp.config.model_kinds import of_entry
-from psp.config.overlay import merge
-from psp.config.schema import check
 from psp.config.trained_entries import chosen_on, with_paths
 from psp.config.translator_entries import TranslatorEntry, is_trained, resolve_translator
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import NAME
-from psp.evaluation import judged, systems, tasks
+from psp.evaluation import systems
+
+if TYPE_CHECKING:  # tasks bring numpy, and are made only where one is asked for
+    from psp.evaluation.tasks import Task
 
 #: Folders of results/ that are not models.
 RESERVED = frozenset({"downloads", "embeddings", "phrasebook", "translations", "translators"})
@@ -43,16 +46,15 @@ class Config(Downloads):
     """
 
     def __init__(self, raw: Mapping[str, Any]) -> None:
-        self.schema = document()
         self.raw: dict[str, Any] = at_home(dict(raw))
         raw = self.raw
-        for key, node in self.schema["properties"].items():
+        for key in ("offline", "keep_intermediate"):
             # Snakemake's --config reads True and False, but leaves YAML's true and false as text.
-            if node.get("type") == "boolean" and raw.get(key) in ("true", "false"):
+            if raw.get(key) in ("true", "false"):
                 self.raw[key] = raw[key] == "true"
-        check(raw, self.schema)
-        self.offline: bool = raw.get("offline", TOP["offline"].default)
-        self.keep_intermediate: bool = raw.get("keep_intermediate", TOP["keep_intermediate"].default)
+        check(raw, Document)
+        self.offline: bool = raw.get("offline", Top.default("offline"))
+        self.keep_intermediate: bool = raw.get("keep_intermediate", Top.default("keep_intermediate"))
         self.corpora: dict[str, dict[str, Any]] = raw["corpora"]
         for name, entry in self.corpora.items():
             check_entry(name, entry)
@@ -159,9 +161,11 @@ class Config(Downloads):
             ConfigError: as :meth:`cleared`.
         """
         model = self.cleared(name)
+        from psp.evaluation import tasks
+
         return {**tasks.by_default(self.test_sources(model, folder)), **model["evaluate"]["tasks"]}
 
-    def task(self, name: str, task: str, folder: str = FOLDER) -> tasks.Task:
+    def task(self, name: str, task: str, folder: str = FOLDER) -> Task:
         """One of a model's tasks; downloads lie in ``folder``.
 
         Raises:
@@ -173,6 +177,8 @@ class Config(Downloads):
                 f"models.{name}.evaluate.tasks: {task} is not one of them{closest(task, known)}; "
                 f"there are {', '.join(known) or 'none'}"
             )
+        from psp.evaluation import tasks
+
         return tasks.make(known[task], f"models.{name}.evaluate.tasks.{task}")
 
     def of_lexicon(self, name: str) -> tuple[str, str]:
@@ -233,14 +239,8 @@ class Config(Downloads):
         for other, _ in model.combined:
             self.cleared(other)
         # Not when the config is read: a wrong task of one model must not affect the others.
-        for task, chosen in model["evaluate"]["tasks"].items():
-            if task in {kind.kind for kind in tasks.of_every_model()}:
-                raise ConfigError(
-                    f"models.{name}.evaluate.tasks.{task}: every model has a task of this name; choose another"
-                )
-            tasks.make(chosen, f"models.{name}.evaluate.tasks.{task}")
-        for chosen_by, entry in model["development"]["sets"].items():
-            judged.tasks_of(entry, f"models.{name}.development.sets.{chosen_by}")
+        if model["evaluate"]["tasks"] or model["development"]["sets"]:
+            _check_tasks(model)
         self._check_licences(model.parts, f"models.{name}")
         return model
 
@@ -272,3 +272,16 @@ class Config(Downloads):
             return None if permitted(licence, self.licences) else f"has the licence {licence}, and {allowed}"
         except ValueError as error:
             return f"has a licence that cannot be read ({error})"
+
+
+def _check_tasks(model: ModelEntry) -> None:
+    from psp.evaluation import judged, tasks
+
+    of_every_model = {kind.kind for kind in tasks.of_every_model()}
+    for task, chosen in model["evaluate"]["tasks"].items():
+        place = f"models.{model.name}.evaluate.tasks.{task}"
+        if task in of_every_model:
+            raise ConfigError(f"{place}: every model has a task of this name; choose another")
+        tasks.make(chosen, place)
+    for chosen_by, entry in model["development"]["sets"].items():
+        judged.tasks_of(entry, f"models.{model.name}.development.sets.{chosen_by}")

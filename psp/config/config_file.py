@@ -9,7 +9,7 @@ from typing import Any
 
 import yaml
 
-from psp.config.overlay import merge
+from psp.config.blocks.overlay import merge
 from psp.core.errors import ConfigError
 
 #: PyYAML's safe loader, in C if available: a tenth of the time, and each start of Snakemake reads all configs.

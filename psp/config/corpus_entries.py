@@ -11,19 +11,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from psp.config.entries import CORPUS
-from psp.config.overlay import merge
+from psp.config.blocks.corpora import CorpusBlock
+from psp.config.blocks.filters import BY_NAME, for_text, problems
+from psp.config.blocks.mixing import CALLED, NEEDS, RankBlock
+from psp.config.blocks.overlay import merge
 from psp.core.errors import ConfigError, closest
 from psp.corpora.kinds import CorpusKind, of_item, of_kind, registered
 from psp.corpora.opus import language_pair
-from psp.pairs import rank as ranking
-from psp.pairs.filters import for_text, problems
-from psp.pairs.filters.base import Filter
 
 #: How names of packed files end.
 COMPRESSED = ("gz", "bz2", "xz", "zst", "zip")
 #: The block ``rank`` of a corpus that is not ranked.
-UNRANKED: Mapping[str, Any] = {key: ranking.SECTION[key].default for key in ranking.SECTION.keys}
+UNRANKED: Mapping[str, Any] = RankBlock.defaults()
 
 
 @dataclass(frozen=True)
@@ -115,7 +114,7 @@ def of_pair(corpus: Mapping[str, Any], key: str, pair: str) -> Any:
 
 def kind_of(corpus: Mapping[str, Any]) -> str:
     """A catalogue entry's ``kind``."""
-    return str(corpus.get("kind", CORPUS["kind"].default))
+    return str(corpus.get("kind", CorpusBlock.default("kind")))
 
 
 def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
@@ -221,11 +220,11 @@ def resolve(
 def _check_text(item: Mapping[str, Any], name: str, where: str) -> None:
     """Check that an item of text enables no filter that compares the sides of pairs."""
     for key, block in item.get("filters", {}).items():
-        judge = Filter.classes.get(key)
-        if judge is None or not isinstance(block, Mapping):
+        if key not in BY_NAME:
             continue
-        wrong = [f".{one}" for one in block if one in judge.of_text and block[one] != judge.of_text[one]]
-        if judge.compares and block.get("enabled", True):
+        declared = BY_NAME[key]
+        wrong = [f".{one}" for one in block if one in declared.OF_TEXT and block[one] != declared.OF_TEXT[one]]
+        if declared.COMPARES and block.get("enabled", True):
             wrong = ["", *wrong]
         if wrong:
             raise ConfigError(
@@ -293,7 +292,7 @@ def check_filters(part: CorpusSpec, filters: Mapping[str, Any], where: str) -> N
                 f"{where}: {part.corpus}: filters.{key} is {str(part.filters[key]).lower()}, but a model reads all "
                 "text the same way; set it in the model's filters"
             )
-    for problem in problems(part.filters, part.languages, part.kind):
+    for problem in problems(part.filters, part.languages, part.of):
         raise ConfigError(f"{where}: {part.corpus}: {problem}")
 
 
@@ -329,9 +328,9 @@ def check_ranking(parts: Sequence[CorpusSpec], where: str) -> None:
     """
     for part in parts:
         by = part.rank["by"]
-        if by in ranking.NEEDS and part.of.without_scores:
+        if by in NEEDS and part.of.without_scores:
             having = [one.label for one in parts if not one.of.without_scores]
-            called = ranking.CALLED[by]
+            called = CALLED[by]
             advice = (
                 f"of the model's corpora, {' and '.join(having)} may have them: rank by {by} there alone, e.g. "
                 f"`- {{name: {having[0].rpartition('.')[0]}, rank: {{by: {by}}}}}`"

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.mixing import DECILES
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.made_entries import KEPT, SCORED, making, of_files
 from psp.core.errors import PspError
 from psp.corpora.kinds import of_kind
-from psp.pairs.rank import DECILES
 
 Catalogue = Mapping[str, Mapping[str, Any]]  # the config's ``corpora``
 

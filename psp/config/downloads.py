@@ -7,8 +7,11 @@ import re
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from psp.config.blocks.corpora import CATALOGUED
+from psp.config.blocks.evaluation import SEMEVAL, has_sts
+from psp.config.blocks.filters import known_labels, needs_lid
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import ModelEntry
@@ -16,11 +19,11 @@ from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.core.workflow import home
 from psp.corpora.download import Remote
-from psp.corpora.kinds import CorpusKind, of_kind, registered
-from psp.evaluation.tasks import Sources
-from psp.evaluation.testsets import SEMEVAL, has_sts
-from psp.pairs.filters.language import known_labels, needs_lid
+from psp.corpora.kinds import CorpusKind, of_kind
 from psp.text.languages import TATOEBA, is_known, lid_label
+
+if TYPE_CHECKING:
+    from psp.evaluation.tasks import Sources
 
 #: Where downloads lie.
 FOLDER = "results/downloads"
@@ -45,7 +48,7 @@ class Downloads(Written):
         """
         kind, _, rest = name.partition("/")
         licence, required, where = None, None, f"sources.{kind}.mirrors"
-        if kind in {of.kind for of in registered() if of.help is not None}:
+        if kind in CATALOGUED:
             fields = of_kind(kind).placeholders(rest)
             mirrors, licence = self._archive(name, of_kind(kind), **fields)
         elif kind == "tatoeba":
@@ -141,6 +144,8 @@ class Downloads(Written):
 
     def test_sources(self, model: ModelEntry, folder: str) -> Sources:
         """The inputs of the standard tasks; ``folder`` has the downloads."""
+        from psp.evaluation.tasks import Sources
+
         sts = self.sts_tests(model)
         return Sources(
             languages=model.languages,

@@ -10,13 +10,13 @@ from typing import Any
 
 import yaml
 
+from psp.config.blocks.filters import SCORES
 from psp.config.config import Config
 from psp.config.corpus_entries import COMPRESSED
 from psp.core.errors import ConfigError, DataError
 from psp.core.workflow import CONFIG, home
 from psp.corpora import csv_file, jsonl, local, parquet, tmx
 from psp.corpora.rows import BadRow
-from psp.pairs.filters.language import SCORES
 from psp.text.languages import SCORED_LABELS, lid_label
 
 #: The kinds of one file of pairs; a file's ending says which it is.

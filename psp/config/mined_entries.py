@@ -8,10 +8,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from psp.config.blocks.overlay import merge
 from psp.config.corpus_entries import CorpusSpec, check_distinct, check_filters, resolve
 from psp.config.licences import union
 from psp.config.made_entries import KEPT, Asking, Made, made_as, of_files, register
-from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.corpora.kinds import of_item
 from psp.corpora.mined import Mined

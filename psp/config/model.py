@@ -4,17 +4,17 @@ from __future__ import annotations
 
 import re
 from abc import ABC, abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from psp.config.blocks import ENCODER
+from psp.config.blocks.entries import DEFAULT_ENCODER
+from psp.config.blocks.training import LSTMS
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.variant_entries import VariantEntry
 from psp.text.normalisation import name_of
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.training.encoders.kinds import block_of
 
 
 def unspelled(encoder: str) -> str | None:
@@ -42,8 +42,8 @@ class ModelKind(ABC):
     there_is: re.Pattern[str] | None
 
     @abstractmethod
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
-        """The names of the files in its folder, config.json first; ``of`` finds another model by its name."""
+    def files(self, model: ModelEntry) -> list[str]:
+        """The names of the files in its folder that its rule names as output, config.json first."""
 
     def refusal(self, model: ModelEntry) -> str:
         """The message, after its name, about a requested file that is not in ``there_is``."""
@@ -56,6 +56,10 @@ class ModelKind(ABC):
 
 class EntryKind(ModelKind):
     """A kind of entries of ``models``: a subclass in a file of its own, listed in :mod:`psp.config.model_kinds`."""
+
+    @abstractmethod
+    def rule(self, model: ModelEntry) -> str:
+        """The name of the rule that makes it; models of one rule have the same files."""
 
     @abstractmethod
     def fits(self, entry: Mapping[str, Any]) -> bool:
@@ -92,7 +96,7 @@ class ModelEntry:
     differences: Mapping[str, Any]  # dotted key -> value that differs from the recipe's
     tuned: Mapping[str, Any]  # for each key of `train` that the best point of its grid decides, the recipe's value
     variants: Mapping[str, VariantEntry]  # by name; the first is the model's own settings
-    encoder: str = ENCODER.default
+    encoder: str = DEFAULT_ENCODER
     combined: tuple[tuple[str, float], ...] = ()  # the models that it joins, with their weights, if it is a combination
     base: str | None = None  # of a transformer: what training begins with
     joint: Mapping[str, Any] | None = None  # trained together: as psp.training.loop.Training takes encoders
@@ -111,8 +115,7 @@ class ModelEntry:
     @property
     def tokens(self) -> str:
         """Its tokenizer's units: subword, word or trigram; "transformer" if the base decides."""
-        block = block_of(self.encoder)
-        return str(self.settings[block]["over"]) if block else self.encoder
+        return str(self["lstm"]["over"]) if self.encoder in LSTMS else self.encoder
 
     @property
     def tokenizer(self) -> type[Tokenizer]:
@@ -135,10 +138,9 @@ class ModelEntry:
         """The settings of its encoder, as :class:`psp.training.loop.Training` takes them; None for a mean."""
         if self.joint is not None:
             return dict(self.joint)
-        block = block_of(self.encoder)
-        if block is None:
+        if self.encoder not in LSTMS:
             return None
-        return {"kind": self.encoder, **{key: value for key, value in self.settings[block].items() if key != "over"}}
+        return {"kind": self.encoder, **{key: value for key, value in self["lstm"].items() if key != "over"}}
 
     @property
     def most_rows(self) -> int:

@@ -19,15 +19,16 @@ from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
 from psp.corpora import open_corpus
-from psp.training.objectives import mines
+from psp.training.losses import mines
 
 GB = 1e9
 #: Rows of a user's file that are read: more than may be bad.
 LOOKED_AT = 1000
 
-#: Pairs a second on two cores: read, filtered and mixed; and trained, by whether negatives are mined (the paper's
-#: losses) and for a transformer (MiniLM on one core). Translated sentences a second by the sample's translator.
-READ_RATE, TRAIN_RATE, MINED_RATE = 30_000, 30_000, 9_000
+#: Pairs a second on two cores: filtered and deduplicated, or mixed and stored (both by the rates of psp/config/rates.py
+#: come to this); and trained, by whether negatives are mined (the paper's losses) and for a transformer (MiniLM on one
+#: core). Translated sentences a second by the sample's translator.
+READ_RATE, TRAIN_RATE, MINED_RATE = 70_000, 30_000, 9_000
 TRANSFORMER_RATE, TRANSLATE_RATE = 20, 280
 #: Where the rates are from, by whether the model has a store.
 _BASIS = {True: "610,616 English-French pairs (another machine differs)", False: "MiniLM (another base differs)"}
@@ -136,25 +137,28 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         return "\n".join(lines)
     text = KEPT * read * TEXT_BYTES
     missing = f"; unknown for {', '.join(unlisted)}, so the rest is too low" if unlisted else ""
-    hours = read / READ_RATE + sum(_translations(model, files)) / TRANSLATE_RATE
+    seconds = (read + kept) / READ_RATE + sum(_translations(model, files)) / TRANSLATE_RATE
     if model.of.stores:
         # A small corpus has fewer pieces than requested: 6,000 pairs gave 10,424.
         rows = min(model.most_rows, max(1000, 2 * int(kept)))
         epochs, weights = largest(model, "epochs"), 4 * rows * largest(model, "dim")
         trainings = [model["train"], *(model.points.values() if model.tuned else [])]
-        hours += sum(kept * one["epochs"] / (MINED_RATE if mines(one) else TRAIN_RATE) for one in trainings)
+        seconds += sum(
+            kept * one["epochs"] / (MINED_RATE if mines(one["objective"]) else TRAIN_RATE) for one in trainings
+        )
         # Weights, two moments and the best weights, in the checkpoints that are kept and in a new one.
-        disk = archives + 2.2 * text + 4 * weights * (model["train"]["checkpoint"]["keep"] + 1)
+        checkpoints = 4 * weights * (model["train"]["checkpoint"]["keep"] + 1)
+        disk = archives + max(2.2 * text + 3 * weights, kept * model.tokenizer.store_bytes + checkpoints)
         subword = model.tokenizer.making_mb(model.settings, 2 * kept)
         memory = f", memory {max(subword, train_mb(rows, largest(model, 'dim'))) / 1000:.1f} GB"
     else:
         epochs, disk, memory = model["transformer"]["epochs"], archives + 2.2 * text, ""
-        hours += kept * epochs / TRANSFORMER_RATE
+        seconds += kept * epochs / TRANSFORMER_RATE
     lines += [
         "",
         f"pairs: {read:,.0f} read, about {kept:,.0f} trained on{_capped(model)}, {epochs} epochs{missing}",
         f"about {disk / GB:.1f} GB of disk at most{memory}",
-        f"about {hours / 3600:.1f} hours on 2 cores after the downloads, by the rates of {_BASIS[model.of.stores]}",
+        f"about {seconds / 3600:.1f} hours on 2 cores after the downloads, by the rates of {_BASIS[model.of.stores]}",
     ]
     return "\n".join(lines)
 

@@ -7,10 +7,11 @@ from typing import Any
 
 import yaml
 
+from psp.config.blocks.entries import BLOCKS, Top
+from psp.config.blocks.fields import about
+from psp.config.blocks.overlay import merge
 from psp.config.config import Config
-from psp.config.entries import BLOCKS, TOP
 from psp.config.made_entries import making
-from psp.config.overlay import merge
 
 #: Top-level keys, besides inert ones, that are not the model's: about this machine, or written for this model below.
 _ELSEWHERE = ("models", "corpora", "translators", "phrasebook", "report", "release")
@@ -50,7 +51,7 @@ def resolved(config: Config, name: str) -> dict[str, Any]:
     top = {
         key: value
         for key, value in raw.items()
-        if key not in (*_ELSEWHERE, *(key for key, setting in TOP.items() if setting.inert))
+        if key not in (*_ELSEWHERE, *(key for key, field in Top.declared().items() if about(field, "inert")))
     }
     if "vectors" in top:
         used = {config.model(other)["train"]["init_vectors"] for other in names}

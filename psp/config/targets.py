@@ -12,15 +12,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.evaluation import SEMEVAL
 from psp.config.config import RESERVED, Config
 from psp.config.downloads import FOLDER as DOWNLOADS
 from psp.config.model import ModelEntry
 from psp.config.translator_entries import FOLDER
+from psp.core import user_code
 from psp.core.errors import ConfigError
-from psp.evaluation import judged
-from psp.evaluation.testsets import SEMEVAL
 from psp.models.registry import missing_encoder
-from psp.pairs.filters import custom
 
 #: The folder of results, whose files the workflow makes.
 _MADE = "results/"
@@ -40,6 +39,21 @@ def models(config: Config, arguments: Iterable[str]) -> list[ModelEntry]:
     """
     names = dict.fromkeys(name for name, _ in under_results(arguments)) or config.models
     return [config.model(name) for name in names if name not in RESERVED]
+
+
+def data_warnings(config: Config, arguments: Iterable[str]) -> Iterator[str]:
+    """Warnings about the data, as far as it has been counted, of the models with targets among the arguments."""
+    for model in models(config, arguments):
+        if not model.of.joins:
+            from psp.pairs import data_warnings as data
+
+            yield from data.so_far(
+                model.name,
+                Path(f"{_MADE}{model.name}/pairs"),
+                {part.label: part.filters["warn_share"] for part in model.parts},
+                model["mix"]["warn_pairs"],
+                near=model["mix"]["near_duplicates"]["enabled"],
+            )
 
 
 def check(config: Config, arguments: Sequence[str]) -> None:
@@ -71,7 +85,8 @@ def _check_model(config: Config, name: str, file: str) -> None:
     for needed in config.downloads(model):
         config.remote(needed)  # rejects a mirror with a wrong placeholder
     for part in (*model.parts, *model.files):
-        custom.fingerprint(part.filters["custom"])  # rejects a missing module
+        if part.filters["custom"]:
+            user_code.fingerprint(part.filters["custom"], "filters.custom")  # rejects a missing module
     place = f"models.{name}"
     if file.startswith("lexicon."):
         config.of_lexicon(name)
@@ -161,6 +176,8 @@ def _test_sets(model: ModelEntry, place: str) -> Iterator[tuple[str, str]]:
     if model["development"]["sts"] not in (None, SEMEVAL):
         yield f"{place}.development.sts", model["development"]["sts"]
     for name, entry in model["development"]["sets"].items():
+        from psp.evaluation import judged
+
         of_set = f"{place}.development.sets.{name}"
         for number, file in enumerate(judged.files(entry, of_set), start=1):
             yield f"{of_set}.path ({number})", str(file)

@@ -6,11 +6,10 @@ import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from psp.config.blocks.teacher import TeacherSettings
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.written import Written
 from psp.core.errors import ConfigError
-from psp.models.registry import known_languages
-from psp.training.teaching.settings import TeacherSettings
 
 
 def resolve_teacher(
@@ -41,9 +40,11 @@ def resolve_teacher(
             )
         return dict(block)
     place, encoder = f"{where}.teacher", block["encoder"]
-    TeacherSettings.from_mapping(block)
+    TeacherSettings.of(block)
     if (of := re.fullmatch(r"results/([^/]+)/model/?", encoder)) and of[1] == model:
         raise ConfigError(f"{place}.encoder: {encoder} is the model to be taught, a cycle; name another")
+    from psp.models.registry import known_languages
+
     known = block["languages"] or known_languages(encoder)
     if not known and of and of[1] in config.models:
         known = config.entry(of[1]).get("languages")

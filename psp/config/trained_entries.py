@@ -5,48 +5,40 @@ from __future__ import annotations
 import dataclasses
 import functools
 from abc import abstractmethod
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
-from psp.config.blocks import ENCODER
+from psp.config.blocks.entries import BLOCK, BLOCKS, DEFAULT_ENCODER, DEFAULT_SEEDS, Top
+from psp.config.blocks.evaluation import SEMEVAL
+from psp.config.blocks.filters import for_text
+from psp.config.blocks.overlay import differences, merge
+from psp.config.blocks.training import LSTMS, TUNABLE
 from psp.config.corpus_entries import check_distinct, check_ranking
-from psp.config.entries import BLOCKS, DEFAULT_SEEDS, TOP, sections
 from psp.config.made_entries import making
 from psp.config.model import EntryKind, ModelEntry, unspelled
-from psp.config.overlay import merge
-from psp.config.schema import differences
 from psp.config.teacher_entries import resolve_teacher
-from psp.config.training import FromStore, TrainedKind
 from psp.config.variant_entries import GRID
 from psp.config.variant_entries import resolve as resolve_variants
 from psp.config.written import Written, expanded
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import inert
 from psp.evaluation import systems
-from psp.evaluation.judged import metric
-from psp.evaluation.testsets import SEMEVAL
-from psp.models.files import CONFIG, WEIGHTS
-from psp.models.registry import known_languages
-from psp.pairs.filters import for_text
+from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
 from psp.text.tokenizer_kinds import kinds, of_kind
-from psp.training import grid
-from psp.training.encoders import kinds as encoders
-from psp.training.encoders.kinds import block_of
-from psp.training.grid import tunable
+from psp.training import grid, losses
 
 
 @functools.cache
 def _inert() -> tuple[str, ...]:
     """Prefixes of the dotted keys of settings that change no model."""
-    declared = sections()
-    return tuple(key for block in BLOCKS for key in inert(block, declared[block]))
+    return tuple(key for block in BLOCKS if block != "segment" for key in BLOCK[block].inert(block))
 
 
-class Trained(EntryKind, TrainedKind):
+class Trained(EntryKind):
     """A model that is trained on corpora of its own; what differs by kind is in the methods below."""
 
+    block: str
     joins = False
     #: Whether a model of this kind learns from the teacher that its recipe names; else only from one of the config.
     recipe_teaches = True
@@ -100,9 +92,9 @@ class Trained(EntryKind, TrainedKind):
             raise ConfigError(f"{where}: names no corpora; write e.g. `corpora: [{example}]`")
         languages = tuple(entry["languages"])
         check_codes(languages, f"{where}.languages")
-        recipe = entry.get("recipe", config.raw.get("recipe", TOP["recipe"].default))
-        seed = entry.get("seed", config.raw.get("seed", TOP["seed"].default))
-        given = entry.get("encoder", ENCODER.default)
+        recipe = entry.get("recipe", config.raw.get("recipe", Top.default("recipe")))
+        seed = entry.get("seed", config.raw.get("seed", Top.default("seed")))
+        given = entry.get("encoder", DEFAULT_ENCODER)
         encoder: str = given["kind"] if isinstance(given, Mapping) else given
         settings: dict[str, Any] = {}
         written = {block: merge(config.raw.get(block, {}), entry.get(block, {})) for block in BLOCKS}
@@ -159,7 +151,7 @@ class Trained(EntryKind, TrainedKind):
 
     def differences(self, config: Written, model: ModelEntry) -> dict[str, Any]:
         settings, parts, recipe = model.settings, model.parts, model.recipe
-        changed: dict[str, Any] = {} if model.encoder == ENCODER.default else {"encoder": model.encoder}
+        changed: dict[str, Any] = {} if model.encoder == DEFAULT_ENCODER else {"encoder": model.encoder}
         for block in BLOCKS:
             base = self.expected(block, config.defaults(block, recipe, settings[block], model.encoder), recipe)
             if block == "development":
@@ -167,6 +159,8 @@ class Trained(EntryKind, TrainedKind):
                 if all(part.is_text for part in parts):
                     base["heldout"] = 0
             elif block == "teacher" and base["encoder"] == settings[block]["encoder"] is not None:
+                from psp.models.registry import known_languages
+
                 base["languages"] = list(known_languages(base["encoder"]) or ())  # as they have been filled in
             changed |= differences(base, settings[block], block)
         for part in parts:
@@ -186,7 +180,7 @@ class Trained(EntryKind, TrainedKind):
         return {key: value for key, value in changed.items() if not key.startswith(beside) and key not in unused}
 
 
-class TableEntry(FromStore, Trained):
+class TableEntry(Trained):
     """A matrix of embeddings of subwords, words or trigrams, averaged, or read by an LSTM."""
 
     called = "a model of embeddings"
@@ -208,12 +202,17 @@ class TableEntry(FromStore, Trained):
         return None
 
     def of_recipe(self) -> list[str]:
-        return [*tunable(), "select"]
+        return [*TUNABLE, "select"]
 
     def check_training(self, config: Written, model: ModelEntry, searched: Mapping[str, Any]) -> None:
         _check_vectors(config, model)
         if why := unspelled(model.encoder):
             _check_unspelled(model, why)
+        for variant in model.variants.values():
+            try:
+                losses.reads(variant.train["objective"])
+            except ConfigError as error:
+                raise ConfigError(f"models.{model.name}.{error}") from None
         where = f"models.{model.name}.variants.{GRID}"
         if searched:
             grid.check(where, searched, [*model.points.values()])
@@ -227,12 +226,15 @@ class TableEntry(FromStore, Trained):
             check_chosen(model, "`train: {select: best}`")
 
     def inert(self, model: ModelEntry) -> tuple[str, ...]:
-        own = {model.tokenizer.block, block_of(model.encoder)}
-        others = {of_kind(kind).block for kind in kinds()} | {block_of(kind) for kind in encoders.names()}
+        own = {model.tokenizer.block, "lstm" if model.encoder in LSTMS else None}
+        others = {of_kind(kind).block for kind in kinds()} | {"lstm"}
         return ("transformer.", *(f"{block}." for block in others - own if block))
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry) -> list[str]:
         return [CONFIG, model.tokenizer.file, WEIGHTS]
+
+    def rule(self, model: ModelEntry) -> str:
+        return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
 
 
 def with_paths(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -272,8 +274,15 @@ def chosen_on(development: Mapping[str, Any], languages: tuple[str, ...], where:
             "`development: {sts: null}` to choose by the held-out pairs, or name a file of STS pairs in its languages"
         )
     own = {name: entry for name, entry in development["sets"].items() if entry["language"] in languages}
-    sets = {name: {**entry, "metric": metric(entry), "weight": entry.get("weight", 1)} for name, entry in own.items()}
+    sets = {name: {**entry, "metric": _metric(entry), "weight": entry.get("weight", 1)} for name, entry in own.items()}
     return {**development, "sts": expanded(sts), "sets": sets}
+
+
+def _metric(entry: Mapping[str, Any]) -> str:
+    """The metric by which a system is scored on a development set."""
+    from psp.evaluation.judged import metric
+
+    return metric(entry)
 
 
 def check_chosen(model: ModelEntry, what: str) -> None:

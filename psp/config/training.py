@@ -1,93 +1,63 @@
-"""How the workflow trains each kind of model: what its rule reads, tracks and requests."""
+"""How the workflow trains each kind of model: what makes a model anew, how its job runs, and what that takes."""
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from psp.config.model import ModelEntry, ModelKind
-from psp.core.settings import tracked
-from psp.models.files import SENTENCEPIECE
-from psp.training.settings import SECTION
-
-if TYPE_CHECKING:
-    from psp.training.loop import Training
-    from psp.training.transformer import TransformerTraining
+from psp.config.blocks.training import TrainBlock
+from psp.config.blocks.transformer import TransformerSettings
+from psp.config.model import ModelEntry
+from psp.core import user_code
+from psp.training import losses
 
 
-class TrainedKind(ModelKind):
-    """A kind of models that are trained.
-
-    Attributes:
-        reads: what its training reads besides development data, by the names of the rules' input functions.
-    """
-
-    block: str
-    reads: tuple[str, ...]
-
-    @abstractmethod
-    def rule(self, model: ModelEntry) -> str:
-        """The name of the rule that trains it; models of one rule have the same files."""
-
-    @abstractmethod
-    def training(self) -> type[Training | TransformerTraining]:
-        """The class that trains it; used only by jobs."""
-
-    @abstractmethod
-    def parameters(self, model: ModelEntry) -> dict[str, Any]:
-        """What its training depends on besides files, seed and version: a change remakes the model."""
-
-    def beside(self, model: ModelEntry) -> dict[str, Any]:
-        """How its job runs, which does not change the model."""
-        return {"log_every": model[self.block]["log_every"], "threads": self.threads(model)}
-
-    def threads(self, model: ModelEntry) -> int:
-        """Threads of its job."""
-        return int(model[self.block]["threads"])
-
-    @abstractmethod
-    def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
-        """An estimate of its job's memory."""
+def parameters(model: ModelEntry) -> dict[str, Any]:
+    """What the training of embeddings depends on besides files, seed and version: a change remakes the model."""
+    train, objective = TrainBlock.tracked(model["train"]), model["train"]["objective"]
+    if model.contextual is not None:
+        train["encoder"] = model.contextual
+    return {
+        # What the grid decides comes from its best point; the config's values are not used.
+        "train": {key: value for key, value in train.items() if key not in model.tuned},
+        "development": model["development"],
+        "languages": model.languages,
+        "lower_case": model["filters"]["lower_case"],
+        "normalisation": model.normalisation,
+        "unknown_alone": model["subword"]["unknown_alone"],
+        "segment": model["segment"],
+        "teaching": model["teacher"],
+        "recipe": model.recipe,
+        **({"own_loss": user_code.fingerprint([objective], losses.PLACE)} if ":" in objective else {}),
+    }
 
 
-class FromStore(TrainedKind):
-    """A kind of models that are trained on ids in a store, by :class:`psp.training.loop.Training`."""
+def beside(model: ModelEntry) -> dict[str, Any]:
+    """How the job runs, which does not change the model; threads can change its last bits."""
+    own = {key: model["train"][key] for key in ("log_every", "threads", "checkpoint")}
+    return {**own, "warn_pairs": model["mix"]["warn_pairs"]}
 
-    reads: tuple[str, ...] = ("store", "vocabulary", "init_from", "init_vectors", "piece_vectors", "teacher")
 
-    def rule(self, model: ModelEntry) -> str:
-        return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
+def transformer_parameters(model: ModelEntry) -> dict[str, Any]:
+    """As :func:`parameters`, of a transformer."""
+    return {
+        "train": TransformerSettings.tracked(model["transformer"]),
+        "base": model.base,
+        "development": model["development"],
+        "languages": model.languages,
+        "recipe": model.recipe,
+    }
 
-    def training(self) -> type[Training]:
-        from psp.training.loop import Training
 
-        return Training
+def transformer_beside(model: ModelEntry) -> dict[str, Any]:
+    """As :func:`beside`, of a transformer."""
+    return {key: model["transformer"][key] for key in ("log_every", "threads", "device", "checkpoint_steps")}
 
-    def parameters(self, model: ModelEntry) -> dict[str, Any]:
-        train = tracked(SECTION, model["train"])
-        if model.contextual is not None:
-            train["encoder"] = model.contextual
-        return {
-            # What the grid decides comes from its best point; the config's values are not used.
-            "train": {key: value for key, value in train.items() if key not in model.tuned},
-            "development": model["development"],
-            "languages": model.languages,
-            "lower_case": model["filters"]["lower_case"],
-            "normalisation": model.normalisation,
-            "unknown_alone": model["subword"]["unknown_alone"],
-            "segment": model["segment"],
-            "teaching": model["teacher"],
-            "recipe": model.recipe,
-        }
 
-    def beside(self, model: ModelEntry) -> dict[str, Any]:
-        own = {"checkpoint": model["train"]["checkpoint"], "warn_pairs": model["mix"]["warn_pairs"]}
-        return {**super().beside(model), **own}
-
-    def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
-        parts = [of(part) for part, _ in model.combined] or [model]
-        return sum(train_mb(part.most_rows, largest(part, "dim")) for part in parts)
+def table_mb(model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
+    """Estimate the memory of training embeddings, in MB; ``of`` finds another model by its name."""
+    parts = [of(part) for part, _ in model.combined] or [model]
+    return sum(train_mb(part.most_rows, largest(part, "dim")) for part in parts)
 
 
 def train_mb(vocab_size: int, dim: int) -> float:

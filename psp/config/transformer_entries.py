@@ -8,21 +8,17 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from psp.config.blocks.transformer import OF_ENCODER, TUNABLE, TransformerSettings
 from psp.config.model import ModelEntry
 from psp.config.trained_entries import Trained
 from psp.config.written import Written
 from psp.core.errors import ConfigError
-from psp.core.settings import tracked
 from psp.evaluation import systems
-from psp.models.files import TRANSFORMER_NAMES
-from psp.training.transformer.settings import JOB, OF_ENCODER, SECTION, TUNABLE, TransformerSettings
-
-if TYPE_CHECKING:
-    from psp.training.transformer import TransformerTraining
+from psp.models import TRANSFORMER_NAMES
 
 #: Blocks that are about tables of embeddings.
 OF_TABLES = ("segment", "subword", "vocabulary", "store", "lstm", "train", "quantize", "speed")
@@ -44,7 +40,6 @@ class TransformerEntry(Trained):
         r"|(eval|compare|data|variants|examples|lexicon)\.json$"
         r"|eval\.safetensors$|lexicon\.tsv$|(data|card)\.md$|report\.html$|stats\.|release(\.zip(\.sha256)?)?$"
     )
-    reads = ("pairs", "base", "teacher")
 
     def fits(self, entry: Mapping[str, Any]) -> bool:
         encoder = entry.get("encoder")
@@ -91,12 +86,11 @@ class TransformerEntry(Trained):
         return completed
 
     def expected(self, block: str, base: dict[str, Any], recipe: str) -> dict[str, Any]:
-        declared = TransformerSettings.declared()
         own: dict[str, Mapping[str, Any]] = {
             "teacher": TEACHING,
             "filters": {"lower_case": False, "normalise": False},  # text as written
             # The keys that are written under `encoder`.
-            "transformer": {key: declared[key].recipes.get(recipe, declared[key].default) for key in OF_ENCODER},
+            "transformer": {key: TransformerSettings.default(key, recipe) for key in OF_ENCODER},
             "development": {"candidates": 0},  # embedding them would take longer than the training
         }
         return {} if block == "segment" else {**base, **own.get(block, {})}
@@ -108,7 +102,7 @@ class TransformerEntry(Trained):
         where = f"models.{model.name}"
         for variant in model.variants.values():  # the schema knows their keys one by one
             try:
-                TransformerSettings.from_mapping({key: value for key, value in variant.train.items() if key not in JOB})
+                TransformerSettings.of({key: value for key, value in variant.train.items() if key != "threads"})
             except ConfigError as error:
                 place = where if variant.base else f"{where}.variants.{variant.name}"
                 raise ConfigError(f"{place}.{error}") from None
@@ -116,33 +110,11 @@ class TransformerEntry(Trained):
     def inert(self, model: ModelEntry) -> tuple[str, ...]:
         return tuple(f"{block}." for block in OF_TABLES)
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry) -> list[str]:
         return list(TRANSFORMER_NAMES.values())
 
     def rule(self, model: ModelEntry) -> str:
         return "train_transformer"
-
-    def training(self) -> type[TransformerTraining]:
-        from psp.training.transformer import TransformerTraining
-
-        return TransformerTraining
-
-    def parameters(self, model: ModelEntry) -> dict[str, Any]:
-        return {
-            "train": tracked(SECTION, model["transformer"]),
-            "base": model.base,
-            "development": model["development"],
-            "languages": model.languages,
-            "recipe": model.recipe,
-        }
-
-    def beside(self, model: ModelEntry) -> dict[str, Any]:
-        own = {key: model["transformer"][key] for key in ("device", "checkpoint_steps")}
-        return {**super().beside(model), **own}
-
-    def megabytes(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> float:
-        # Weights, gradient and two moments of a base of 125M parameters, and one mini-batch.
-        return 6000
 
     def refusal(self, model: ModelEntry) -> str:
         return (

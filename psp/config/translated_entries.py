@@ -9,11 +9,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import Any
 
+from psp.config.blocks.overlay import merge
 from psp.config.corpus_entries import CorpusSpec, check_distinct, check_filters
 from psp.config.licences import union
 from psp.config.made_entries import KEPT, Asking, Made, of_files, register
 from psp.config.mined_entries import bitext
-from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from psp.corpora.local import Translated
 

@@ -9,26 +9,32 @@ from __future__ import annotations
 import dataclasses
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.entries import Top
+from psp.config.blocks.fields import NAME
+from psp.config.blocks.overlay import merge
+from psp.config.blocks.translator import (
+    BEFORE,
+    CTRANSLATE2,
+    FILES,
+    KINDS,
+    REST,
+    CommandBlock,
+    Ctranslate2Block,
+    TranslatorSettings,
+    kind_of,
+)
 from psp.config.corpus_entries import CorpusSpec, check_distinct, resolve
-from psp.config.entries import TOP
 from psp.config.licences import union
 from psp.config.made_entries import made_as
 from psp.config.model import ModelEntry, ModelKind
-from psp.config.overlay import merge
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import NAME
 from psp.corpora.kinds import of_item
-from psp.inference.translation.load import KINDS, kind_of
-from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
-from psp.pairs.translator_heldout import REST
 from psp.text.languages import check_codes
-from psp.training.translator.settings import BEFORE, FILES, TranslatorSettings
-from psp.training.translator.settings import CTRANSLATE2 as DECODED
 
 #: The folder of translators under results/.
 FOLDER = "translators"
@@ -51,7 +57,7 @@ class TrainedTranslator(ModelKind):
         r"(model|pairs|train|logs|benchmarks)/|(translator|sentencepiece)\.json$|sentencepiece\.model$"
     )
 
-    def files(self, model: ModelEntry, of: Callable[[str], ModelEntry]) -> list[str]:
+    def files(self, model: ModelEntry) -> list[str]:
         return [f"{model.name}/model/{file}" for file in FILES]
 
     def refusal(self, model: ModelEntry) -> str:
@@ -95,8 +101,8 @@ def _resolve_ready(name: str, entry: Mapping[str, Any], languages: tuple[str, st
     own = {key: value for key, value in entry.items() if key not in ("languages", "licence", "search")}
     own |= {key: os.path.expandvars(own[key]) for key in _FILES if own.get(key)}
     files = [f"{own[kind]}/model.bin", *(own[key] for key in _FILES[1:] if own.get(key))] if kind == _FILES[0] else []
-    declared = CTRANSLATE2 if kind == _FILES[0] else COMMAND
-    settings = filled(declared, {**own, **entry.get("search", {})}, where)
+    block = Ctranslate2Block if kind == _FILES[0] else CommandBlock
+    settings = block.at(where, {**own, **entry.get("search", {})}).as_dict()
     return TranslatorEntry(name, languages, entry.get("licence"), settings, tuple(str(Path(file)) for file in files))
 
 
@@ -143,7 +149,7 @@ def resolve_translator(config: Any, name: str, entry: Mapping[str, Any]) -> Tran
             raise ConfigError(f"{where}.from: {other} has no corpus in {source} and {target}; name corpora that do")
         recipe = data.recipe
     else:
-        recipe = config.raw.get("recipe", TOP["recipe"].default)
+        recipe = config.raw.get("recipe", Top.default("recipe"))
         settings = config.blocks(entry, recipe, languages)
         parts = []
         for item in entry["corpora"]:
@@ -169,7 +175,7 @@ def resolve_translator(config: Any, name: str, entry: Mapping[str, Any]) -> Tran
         check_distinct(parts, f"{where}.corpora")
     block = {**config.defaults("translator"), **entry.get("train", {})}
     try:
-        TranslatorSettings.from_mapping({key: value for key, value in block.items() if key not in BEFORE})
+        TranslatorSettings.of({key: value for key, value in block.items() if key not in BEFORE})
     except ConfigError as error:
         raise ConfigError(f"{where}.{str(error).replace('translator.', 'train.', 1)}") from None
     names = {part.corpus for part in parts}
@@ -194,18 +200,17 @@ def resolve_translator(config: Any, name: str, entry: Mapping[str, Any]) -> Tran
         languages,
         tuple(parts),
         recipe,
-        entry.get("seed", config.raw.get("seed", TOP["seed"].default)),
+        entry.get("seed", config.raw.get("seed", Top.default("seed"))),
         settings,
         {},
         {},
         {},
     )
     folder = f"results/{FOLDER}/{name}/model"
-    settings = filled(
-        CTRANSLATE2,
-        {"ctranslate2": f"{folder}/{DECODED}", "max_tokens": block["max_tokens"], **entry.get("search", {})},
+    settings = Ctranslate2Block.at(
         f"{where}.search",
-    )
+        {"ctranslate2": f"{folder}/{CTRANSLATE2}", "max_tokens": block["max_tokens"], **entry.get("search", {})},
+    ).as_dict()
     files = tuple(f"{folder}/{file}" for file in FILES)
     return TranslatorEntry(name, languages, union(part.licence for part in parts), settings, files, prepared, block)
 

@@ -11,8 +11,8 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from psp.config.blocks.fields import NAME
 from psp.core.errors import ConfigError
-from psp.core.settings import NAME
 from psp.training.grid import points, searched
 
 #: The key of ``variants`` that is no variant's name.

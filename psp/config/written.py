@@ -10,15 +10,15 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from psp.config import mined_entries, translated_entries  # noqa: F401  (for their registration)
-from psp.config.blocks import ENCODER
+from psp.config.blocks.entries import BLOCK, DEFAULT_ENCODER, Blocks
+from psp.config.blocks.fields import RECIPES
+from psp.config.blocks.overlay import merge
+from psp.config.blocks.vocabulary import SegmentBlock
 from psp.config.corpus_entries import CorpusSpec, resolve
 from psp.config.made_entries import Asking, made_as
 from psp.config.model import ModelEntry, unspelled
-from psp.config.overlay import merge
-from psp.config.schema import defaults
 from psp.config.translator_entries import TranslatorEntry
 from psp.core.errors import ConfigError, closest
-from psp.core.settings import RECIPES
 from psp.text.languages import ISO3
 
 #: The model of a newcomer's first commands, which has its own config.
@@ -30,13 +30,11 @@ class Written(ABC):
 
     Attributes:
         raw: the merged config files.
-        schema: of the whole config.
         corpora: the catalogue.
         vectors: the entries of ``vectors``.
     """
 
     raw: dict[str, Any]
-    schema: dict[str, Any]
     corpora: dict[str, dict[str, Any]]
     vectors: dict[str, dict[str, Any]]
 
@@ -85,15 +83,18 @@ class Written(ABC):
         block: str,
         recipe: str = RECIPES[0],
         own: Mapping[str, Any] | None = None,
-        encoder: str = ENCODER.default,
+        encoder: str = DEFAULT_ENCODER,
     ) -> dict[str, Any]:
         """A block with its defaults, as if the config did not mention it.
 
         Args:
-            own: the entry as written; in a table by language, only its languages are filled in.
+            own: the block as written; of `segment`, a table by language, only its languages are filled in.
             encoder: a model's.
         """
-        values = defaults(self.schema["$defs"][block], self.schema, recipe, own or {})
+        if block == "segment":
+            values = SegmentBlock.table(Blocks.default("segment"), recipe, own or {})
+        else:
+            values = BLOCK[block].defaults(recipe)
         if block == "train" and unspelled(encoder):
             values |= {"init_spelling": 0, "init_encoder": None}
         return values

@@ -62,7 +62,7 @@ def closest(name: str, known: Iterable[str]) -> str:
 
 #: The extra that a module comes with, of those that parts of psp import without saying what for.
 EXTRAS = {
-    **dict.fromkeys(("fasttext", "h5py", "jsonschema", "requests", "tqdm", "xxhash", "yaml"), "data"),
+    **dict.fromkeys(("fasttext", "h5py", "pydantic", "requests", "tqdm", "xxhash", "yaml"), "data"),
     **dict.fromkeys(("scipy", "sklearn", "torch"), "train"),
     **dict.fromkeys(("jinja2", "matplotlib", "snakemake"), "workflow"),
 }

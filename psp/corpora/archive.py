@@ -12,8 +12,7 @@ from typing import IO
 
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError
-from psp.core.limits import unpacked_problem
-from psp.core.packed import BUFFER_BYTES, opened
+from psp.core.files import BUFFER_BYTES, opened, unpacked_problem
 from psp.text.lines import decoded_lines
 
 _ABOUT = ("readme", "license", "licence", "copying")
@@ -43,7 +42,7 @@ def open_member(archive: zipfile.ZipFile, name: str, path: Path) -> Iterator[IO[
     """Open a member of the archive at ``path``.
 
     Raises:
-        DataError: the member is encrypted, or larger unpacked than :mod:`psp.core.limits` allows.
+        DataError: the member is encrypted, or larger unpacked than :mod:`psp.core.files` allows.
     """
     check_member(archive.getinfo(name), path)
     with archive.open(name) as member:

@@ -13,7 +13,6 @@ from pathlib import Path
 from typing import Any, ClassVar, TypeVar
 
 from psp.core import named
-from psp.core.settings import Setting
 from psp.corpora.estimate import count_lines
 from psp.corpora.rows import Row
 
@@ -26,10 +25,9 @@ class CorpusKind(abc.ABC):
 
     #: Its name: in reports, and for a kind of the catalogue in the config (``corpora.<name>.kind``).
     kind: ClassVar[str]
-    #: The description of this kind in the config's help, if the catalogue may have such corpora.
-    help: ClassVar[str | None] = None
-    #: The keys of an item of ``corpora`` of this kind; the first names its file.
-    item: ClassVar[Mapping[str, Setting]] = {}
+    #: The keys of an item of ``corpora`` of this kind (:class:`psp.config.blocks.corpora.CorpusItem` them); the first
+    #: names its file.
+    item: ClassVar[tuple[str, ...]] = ()
     #: Those keys that name further files.
     further_files: ClassVar[tuple[str, ...]] = ()
     #: What errors call an item of this kind, such as "a file of pairs, `path`".

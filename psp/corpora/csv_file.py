@@ -5,15 +5,14 @@ from __future__ import annotations
 import csv
 from collections.abc import Iterator, Mapping
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
-from psp.core.settings import Setting, text
 from psp.corpora.archive import open_text
 from psp.corpora.base import register
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of
-from psp.corpora.table import TABLE_COLUMNS, TableKind
+from psp.corpora.table import TableKind
 from psp.text.lines import raw_lines
 
 #: Tried in this order, until the header has the columns.
@@ -26,17 +25,7 @@ class Csv(TableKind):
 
     kind = "csv"
     endings = ("csv",)
-    item: ClassVar[Mapping[str, Setting]] = {
-        "csv": text(
-            at_least=1,
-            help="instead of a name or path: a CSV file with a header; plain, or .gz, .bz2, .xz, .zst, .zip",
-        ),
-        "delimiter": text(
-            pattern="^.$",
-            help='for a CSV file: what is between its columns, such as ";" (default: as its header has it)',
-        ),
-        "columns": TABLE_COLUMNS,
-    }
+    item = ("csv", "delimiter", "columns")
     called = "a CSV file, `csv`"
 
     @classmethod
@@ -86,7 +75,7 @@ class _Lines(Iterator[str]):
     """The lines of a stream, with half characters for bytes that are not UTF-8; a row takes no more than the limit."""
 
     def __init__(self, stream: Any, path: Path) -> None:
-        self._lines, self._path, self._most = raw_lines(stream, path), path, limits.LINE_BYTES
+        self._lines, self._path, self._most = raw_lines(stream, path), path, files.LINE_BYTES
         self.number = self.of_row = 0  # lines read; bytes of the current row
         csv.field_size_limit(self._most)
 

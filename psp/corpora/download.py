@@ -36,11 +36,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypedDict
 
+from psp.config.blocks.sources import SourcesBlock
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import TAKES_NO_MORE, read_json, write_json
-from psp.core.progress import Progress
-from psp.core.settings import integer, number
+from psp.core.logs import Progress
 from psp.corpora.archive import store_member
 
 if TYPE_CHECKING:  # imported where a request is made, since the config imports this module and downloads nothing
@@ -48,12 +48,7 @@ if TYPE_CHECKING:  # imported where a request is made, since the config imports 
 
 log = logging.getLogger(__name__)
 
-RETRIES = integer(
-    5,
-    at_least=0,
-    help="how often to retry a broken download, with growing pauses, before trying the next mirror",
-)
-TIMEOUT = number(30, above=0, help="seconds without an answer or a byte after which a connection counts as broken")
+DEFAULTS = SourcesBlock()
 MAX_WAIT = 60.0  # seconds before a retry, also where the server asks for more
 REDIRECTS = 5
 #: Bytes per second over so many seconds, below which a server is left: a day for 88 MB.
@@ -118,8 +113,8 @@ def fetch(
     record: Path | str,
     *,
     offline: bool = False,
-    retries: int = RETRIES.default,
-    timeout: float = TIMEOUT.default,
+    retries: int = DEFAULTS.retries,
+    timeout: float = DEFAULTS.timeout,
     backoff: float = 1.0,
 ) -> Download:
     """Fetch ``remote`` to ``path`` and write its record to ``record``; an existing file is kept.

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import IO
 
 from psp.core.errors import DataError
-from psp.core.packed import BUFFER_BYTES, opened
+from psp.core.files import BUFFER_BYTES, opened
 from psp.corpora.archive import only_text_member, open_member, open_zip
 
 #: Bytes of text sampled: from PLACES positions of a plain file, from the beginning of others.

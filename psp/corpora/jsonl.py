@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from psp.core.settings import Setting, text
 from psp.corpora.archive import text_lines
 from psp.corpora.base import register
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of, undecodable
-from psp.corpora.table import TABLE_COLUMNS, TableKind
+from psp.corpora.table import TableKind
 
 
 @register
@@ -20,13 +19,7 @@ class JsonLines(TableKind):
 
     kind = "jsonl"
     endings = ("jsonl", "ndjson")
-    item: ClassVar[Mapping[str, Setting]] = {
-        "jsonl": text(
-            at_least=1,
-            help="instead of a name or path: a file of JSON objects, one a line; plain, or .gz, .bz2, .xz, .zst, .zip",
-        ),
-        "columns": TABLE_COLUMNS,
-    }
+    item = ("jsonl", "columns")
     called = "JSON lines, `jsonl`"
 
     @classmethod

@@ -6,10 +6,9 @@ import contextlib
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 
 from psp.core.errors import DataError
-from psp.core.settings import Setting, text
 from psp.corpora.archive import open_text
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row, undecodable
@@ -51,14 +50,7 @@ class Lines(CorpusKind):
 
     kind = "lines"
     endings = ("txt",)
-    item: ClassVar[Mapping[str, Setting]] = {
-        "source": text(
-            at_least=1,
-            help="instead of a name or path: the file of the source side, one sentence a line; plain, or .gz, .bz2, "
-            ".xz, .zst, .zip",
-        ),
-        "target": text(at_least=1, help="beside `source`: the file of the target side, with as many lines"),
-    }
+    item = ("source", "target")
     further_files = ("target",)
     called = "two files of lines, `source` and `target`"
     without_scores = "files of lines"

@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import Any, ClassVar
 
 from psp.core.errors import DataError
-from psp.core.settings import Setting, text
 from psp.corpora.archive import text_lines
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row, parse_rows
@@ -25,13 +24,7 @@ class Local(CorpusKind):
 
     kind = "local"
     endings = ("tsv", "txt")
-    item: ClassVar[Mapping[str, Setting]] = {
-        "path": text(
-            at_least=1,
-            help="lines `source \\t target`, `source \\t target \\t score` or `source \\t target \\t score \\t "
-            "translation score`; plain, or .gz, .bz2, .xz, .zst, .zip",
-        )
-    }
+    item: ClassVar[tuple[str, ...]] = ("path",)
     called = "a file of pairs, `path`"
 
     @classmethod
@@ -49,7 +42,7 @@ class Translated(Local):
     """The output of :mod:`psp.inference.translation.backtranslate`: lines as in the user's files."""
 
     kind = "translated"
-    item: ClassVar[Mapping[str, Setting]] = {}
+    item: ClassVar[tuple[str, ...]] = ()
     made_by = "backtranslate"
     makes = ("translated",)
 

@@ -66,7 +66,6 @@ class Opus(CorpusKind):
     """An archive of OPUS in its Moses layout, one for each pair of languages."""
 
     kind = "opus"
-    help = "an archive of OPUS in its Moses layout"
     by_pair = True
     without_scores = "OPUS's corpora"
 

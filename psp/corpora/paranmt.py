@@ -23,7 +23,6 @@ class ParaNmt(CorpusKind):
     """ParaNMT, and archives like it."""
 
     kind = "paranmt"
-    help = "lines `reference \\t translation \\t score`, or with a fourth column, the translation score"
     in_one_language = True
 
     @classmethod

@@ -6,16 +6,15 @@ Texts of several lines, which a file of lines cannot hold, become one line.
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError, from_extra
-from psp.core.settings import Setting, text
 from psp.corpora.base import register
 from psp.corpora.rows import Row, row_of
-from psp.corpora.table import TABLE_COLUMNS, TableKind
+from psp.corpora.table import TableKind
 
 #: Rows read at a time.
 BATCH = 1000
@@ -27,14 +26,7 @@ class Parquet(TableKind):
 
     kind = "parquet"
     endings = ("parquet",)
-    item: ClassVar[Mapping[str, Setting]] = {
-        "parquet": text(
-            at_least=1,
-            help="instead of a name or path: a Parquet file, a folder of them, or one written by datasets' "
-            "`save_to_disk`",
-        ),
-        "columns": TABLE_COLUMNS,
-    }
+    item = ("parquet", "columns")
     called = "a table, `parquet`"
 
     @classmethod
@@ -117,7 +109,7 @@ def _batches(path: Path, names: tuple[str, ...]) -> Iterator[list[list[Any]]]:
 
 
 def _check_size(unpacked: int, path: Path) -> None:
-    if problem := limits.unpacked_problem(unpacked, path.stat().st_size):
+    if problem := files.unpacked_problem(unpacked, path.stat().st_size):
         raise DataError(f"has {problem}; if you trust it, name a TSV of its pairs", path)
 
 
@@ -160,7 +152,7 @@ def _values(batch: Any, name: str, path: Path) -> tuple[list[Any], int]:
     size = 0
     if pyarrow.types.is_string(column.type) or pyarrow.types.is_large_string(column.type):
         lengths = pyarrow.compute.binary_length(column)
-        if (longest := pyarrow.compute.max(lengths).as_py() or 0) > (most := limits.LINE_BYTES):
+        if (longest := pyarrow.compute.max(lengths).as_py() or 0) > (most := files.LINE_BYTES):
             raise DataError(
                 f"a text of {longest:,} bytes in {name}, more than {most:,}; break it up, or leave it out", path
             )

@@ -2,12 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
-from psp.core.settings import Setting
-from psp.core.settings import text as setting
 from psp.corpora.archive import text_lines
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import COLUMNS, Row, bad_row, undecodable
@@ -18,13 +15,7 @@ class Text(CorpusKind):
     """A file of sentences."""
 
     kind = "text"
-    item: ClassVar[Mapping[str, Setting]] = {
-        "text": setting(
-            at_least=1,
-            help="instead of a name or path: a file of sentences, one per line, for a model with a `teacher`; plain, "
-            "or .gz, .bz2, .xz, .zst, .zip",
-        )
-    }
+    item = ("text",)
     called = "of sentences, `text`"
     is_text = True
     without_scores = "files of sentences"

@@ -13,21 +13,19 @@ import codecs
 import functools
 import logging
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
-from typing import IO, Any, ClassVar
+from typing import IO, Any
 from xml.parsers import expat
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
-from psp.core.packed import BUFFER_BYTES
-from psp.core.settings import Setting, text
+from psp.core.files import BUFFER_BYTES, check_plain
 from psp.corpora.archive import open_text
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.estimate import count_lines
 from psp.corpora.rows import ENCODING, Row, bad_row, row_of
 from psp.text.languages import ISO3
-from psp.text.lines import check_plain
 
 log = logging.getLogger(__name__)
 
@@ -45,9 +43,7 @@ class Tmx(CorpusKind):
 
     kind = "tmx"
     endings = ("tmx",)
-    item: ClassVar[Mapping[str, Setting]] = {
-        "tmx": text(at_least=1, help="instead of a name or path: a TMX file; plain, or .gz, .bz2, .xz, .zst, .zip")
-    }
+    item = ("tmx",)
     called = "a translation memory, `tmx`"
     without_scores = "translation memories"
 
@@ -109,7 +105,7 @@ class _Reader:
     """Collects the units of a file: the line of each, and its texts with their languages in lower case."""
 
     def __init__(self, path: Path) -> None:
-        self._path, self._most = path, limits.LINE_BYTES
+        self._path, self._most = path, files.LINE_BYTES
         self._done: list[tuple[int, list[tuple[str, str]]]] = []
         self._unit: list[tuple[str, str]] = []
         self._language, self._line = "", 0

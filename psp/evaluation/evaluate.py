@@ -10,16 +10,16 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, Required, TypedDict
 
+from psp.config.blocks.evaluation import EvaluateBlock
 from psp.core.errors import DataError
 from psp.core.files import write_json
 from psp.evaluation import bootstrap
 from psp.evaluation import resamples as resample_files
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
-from psp.evaluation.settings import SECTION
 from psp.evaluation.task import evaluate_task
 from psp.evaluation.task_files import Scores, scored_task
 from psp.evaluation.tasks import Sources, Task, by_default, of_every_model
-from psp.models.kinds import load
+from psp.models.folder import load
 from psp.models.scores import FORMAT, name_of
 
 if TYPE_CHECKING:
@@ -83,7 +83,7 @@ def evaluate(
     sts: Path | str | None = None,
     tatoeba: Mapping[str, tuple[Path, Path]] | None = None,
     files: Mapping[str, Path] | None = None,
-    resamples: int = SECTION["resamples"].default,
+    resamples: int = EvaluateBlock().resamples,
     seed: int = 0,
     resampled: dict[str, Floats] | None = None,
 ) -> dict[str, Any]:

@@ -18,7 +18,7 @@ from scipy import stats
 from psp.core.files import write_json
 from psp.evaluation import testsets
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
-from psp.models.kinds import load
+from psp.models.folder import load
 
 
 class ExamplePair(TypedDict):

@@ -13,36 +13,11 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import ConfigError
-from psp.core.settings import NAME, Section, Setting, choice, number, table, text
-from psp.evaluation.tasks import Task, choosing, make
+from psp.evaluation.tasks import Task, make
 from psp.evaluation.testsets import StsSet
 
 #: The keys of an entry that are not its task's; ``metric`` is filled in when the config is resolved.
 _OWN = ("language", "weight", "metric")
-
-SETS: Setting = table(
-    {},
-    names=NAME,
-    values={
-        "type": "object",
-        "required": ["task", "language"],
-        "properties": {
-            "task": choice(options=choosing, help="the kind of task; its own keys are next to it").node,
-            "language": text(
-                at_least=2, help="the language of its sentences; models without it do not use the set"
-            ).node,
-            "weight": number(1, above=0, help="its weight in the mean of these sets and `sts`").node,
-        },
-    },
-    help="further sets to choose settings by, name: settings of a task; `path` may be a list of files",
-)
-WEIGHTS = Section(
-    "the weights of the parts of the score",
-    {
-        "sts": number(1, above=0, help="weight of `sts` in the mean over it and `sets`"),
-        "heldout": number(1, at_least=0, help="weight of the retrieval error, which is subtracted from that mean"),
-    },
-)
 
 
 def tasks_of(entry: Mapping[str, Any], place: str) -> list[Task]:

@@ -11,7 +11,7 @@ import logging
 from collections.abc import Iterable
 from pathlib import Path
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import read_mixed
 from psp.text.keys import KeyFinder, normalised_keys
 from psp.text.tokenizer import Tokenizer

@@ -17,7 +17,7 @@ from psp.evaluation.evaluate import evaluate
 from psp.evaluation.resamples import differences
 from psp.evaluation.scorers import EmbeddingScorer, Floats
 from psp.models.combined import parts_of
-from psp.models.kinds import load
+from psp.models.folder import load
 from psp.models.scores import FORMAT, main_metrics
 from psp.models.text_model import TextModel
 

@@ -16,8 +16,8 @@ from psp.core.errors import ConfigError, DataError
 from psp.evaluation.baselines import WordOverlap, piece_counts, random_table, sif_weights, untrained
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.evaluation.systems import BASELINES, UNTRAINED_SIF, WORD_OVERLAP
+from psp.models import HUB
 from psp.models.embedding_cache import cached
-from psp.models.files import HUB
 from psp.models.static import StaticModel
 
 
@@ -54,8 +54,8 @@ def scorer_of(
             table *= sif_weights(piece_counts(store, model.tokenizer))[:, None]
         return untrained(model, table)
     if encoder.startswith(HUB):
+        from psp.models.folder import load
         from psp.models.hub import fetch  # not in the registry, which filters use
-        from psp.models.kinds import load
 
         return EmbeddingScorer(load(fetch(encoder)))
     return EmbeddingScorer(_Texts(cached(encoder, cache), encoder, languages))

@@ -13,43 +13,10 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import NAME, Section, list_of
-from psp.models.registry import KINDS, MODEL2VEC, SENTENCE_TRANSFORMERS
 
 UNTRAINED, UNTRAINED_SIF, WORD_OVERLAP = BASELINES = ("untrained", "untrained+sif", "word-overlap")
 #: The model itself, in compare.json.
 TRAINED = "trained"
-
-SECTION = Section(
-    "the systems that a model is compared with",
-    {
-        "systems": list_of(
-            list(BASELINES),
-            items={
-                "anyOf": [
-                    {"type": "string", "minLength": 1},
-                    {
-                        "type": "object",
-                        "additionalProperties": False,
-                        "required": ["name", "encoder"],
-                        "properties": {
-                            "name": {"type": "string", "pattern": NAME, "description": "what tables call it"},
-                            "encoder": {"type": "string", "minLength": 1, "description": "as in the list"},
-                        },
-                    },
-                ]
-            },
-            help=f"{', '.join(BASELINES)}, or encoders: {KINDS}; `{{name: ..., encoder: ...}}` gives one another name",
-        ),
-        "tasks": list_of(
-            [],
-            items={"type": "string"},
-            distinct=True,
-            help="names of `evaluate.tasks` on which to compare them, too; each system is scored on each",
-        ),
-    },
-    inert=True,
-)
 
 
 def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.systems") -> dict[str, str]:
@@ -61,6 +28,8 @@ def named(items: Sequence[str | Mapping[str, str]], place: str = "compare.system
     Raises:
         ConfigError: two systems have one name, or a name cannot be one of a folder.
     """
+    from psp.config.blocks.fields import NAME  # with pydantic, which who shows results does without
+
     encoders: dict[str, str] = {}
     for item in items:
         encoder = _expanded(item if isinstance(item, str) else item["encoder"])
@@ -127,6 +96,8 @@ def _name(encoder: str) -> str:
 
 
 def _split(encoder: str) -> tuple[str, str]:
+    from psp.config.blocks.evaluation import MODEL2VEC, SENTENCE_TRANSFORMERS
+
     for prefix in (SENTENCE_TRANSFORMERS, MODEL2VEC):
         if encoder.startswith(prefix):
             return prefix, encoder.removeprefix(prefix)

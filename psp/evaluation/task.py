@@ -18,7 +18,7 @@ from psp.evaluation.overlap import overlap, overlap_of_text
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.task_files import write
 from psp.evaluation.tasks import BootstrapSpec, Task, Unsupported, make
-from psp.models.kinds import load
+from psp.models.folder import load
 from psp.pairs.store import SUFFIX
 from psp.text.languages import ISO3
 

@@ -19,9 +19,10 @@ from typing import IO
 import numpy as np
 import numpy.typing as npt
 
+from psp.config.blocks.evaluation import SEMEVAL, TRACKS
 from psp.core.corruption import DAMAGE
 from psp.core.errors import ConfigError, DataError
-from psp.core.limits import unpacked_problem
+from psp.core.files import unpacked_problem
 from psp.text.keys import normalised_keys
 from psp.text.languages import TATOEBA
 from psp.text.lines import read_lines
@@ -34,16 +35,6 @@ YEARS: Mapping[str, tuple[str, ...]] = {
     "2015": ("answers-forums", "answers-students", "belief", "headlines", "images"),
     "2016": ("answer-answer", "headlines", "plagiarism", "postediting", "question-question"),
 }
-#: The tracks of SemEval-2017 and their languages.
-TRACKS: Mapping[str, tuple[str, str]] = {
-    "track1.ar-ar": ("ar", "ar"),
-    "track2.ar-en": ("ar", "en"),
-    "track3.es-es": ("es", "es"),
-    "track4a.es-en": ("es", "en"),
-    "track4b.es-en": ("es", "en"),
-    "track5.en-en": ("en", "en"),
-    "track6.tr-en": ("tr", "en"),
-}
 #: Used for model selection (paper, section 5.1), so not a test set; tracks 1 to 4a and 6 are its translations.
 DEVELOPMENT_TRACK = "track5.en-en"
 BENCHMARK: Mapping[str, str] = {"dev": "sts-dev.csv", "test": "sts-test.csv"}
@@ -53,8 +44,6 @@ FOLDERS = {f"STS{year[2:]}-en-test" for year in YEARS} | {"STS17-test", "STSBenc
 MOST_BYTES = 8 << 20
 #: The scores of all published STS sets.
 SCALE = (0.0, 5.0)
-#: The development setting that names SemEval-2017's English track in the STS archive.
-SEMEVAL = "semeval2017-en"
 
 
 @dataclass(frozen=True)
@@ -342,11 +331,6 @@ def read_development(sts: str | Path, archive: Path | str | None = None) -> StsS
             return source.semeval("2017", DEVELOPMENT_TRACK)
         except MissingSetError as error:
             raise DataError(f"{error}; name another development set", archive) from None
-
-
-def has_sts(languages: Sequence[str]) -> bool:
-    """Return whether these languages cover any published STS set."""
-    return "en" in languages or any(set(needed) <= set(languages) for needed in TRACKS.values())
 
 
 def scored_pairs(

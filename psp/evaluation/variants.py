@@ -11,10 +11,10 @@ from typing import TYPE_CHECKING, Any, Final, TypedDict, cast
 
 import numpy as np
 
+from psp.core import __version__
 from psp.core.errors import DataError
 from psp.core.files import read_report, write_json
 from psp.core.machine import processor, usable_cores, versions
-from psp.core.version import __version__
 from psp.evaluation import resamples
 from psp.evaluation.resamples import differences_of_runs as differences
 from psp.evaluation.seeds import summary

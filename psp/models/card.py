@@ -12,15 +12,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from psp.core import __version__
 from psp.core.files import atomic_text, read_json
-from psp.core.version import __version__
+from psp.models import TRANSFORMER, is_transformer
 from psp.models import licence as licences
 from psp.models.card_data import section, together
 from psp.models.card_file import sealed, write
-from psp.models.files import TRANSFORMER, is_transformer
 from psp.models.lstm import vector_dim
 from psp.models.scores import METRICS, Score, kind_of, model_index, shown
-from psp.models.token_model import unknown_alone
+from psp.models.static import unknown_alone
 from psp.text import markup
 from psp.text.languages import NAMES
 from psp.text.published_sets import same_domain

@@ -29,10 +29,9 @@ from typing import Any, Self
 
 import numpy as np
 
+from psp.core import __version__
 from psp.core.errors import DataError
-from psp.core.version import __version__
-from psp.models import lstm
-from psp.models.files import CONFIG, WEIGHTS, tokenizer_files
+from psp.models import CONFIG, WEIGHTS, lstm, tokenizer_files
 from psp.models.folder import (
     ADD,
     CONCAT,
@@ -51,12 +50,9 @@ from psp.models.folder import (
     table_tensors,
     write_folder,
 )
-from psp.models.interface import checked_prompts, checked_texts
-from psp.models.similarity import unit
-from psp.models.static import StaticModel
+from psp.models.static import StaticModel, TokenModel
 from psp.models.table import LARGEST, NOT_FINITE, read_table
-from psp.models.text_model import TextModel
-from psp.models.token_model import TokenModel
+from psp.models.text_model import TextModel, checked_prompts, checked_texts, unit
 
 #: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
 #: vectors of 300 dimensions a second on one core, instead of 1.5 million.

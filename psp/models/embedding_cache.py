@@ -17,7 +17,7 @@ import numpy as np
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import atomic, user_cache
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.models.registry import ForeignEncoder, TextEncoder, load_encoder
 
 log = logging.getLogger(__name__)

@@ -18,21 +18,24 @@ from __future__ import annotations
 
 import functools
 import hashlib
-from collections.abc import Mapping
+import importlib
+from collections.abc import Callable, Mapping
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from psp.core import __version__
 from psp.core.errors import DataError
 from psp.core.files import atomic, read_bytes, read_json, sha256, write_json
-from psp.core.version import __version__
-from psp.models import lstm
-from psp.models.files import CONFIG, TRANSFORMER, WEIGHTS, tokenizer_files
+from psp.models import CONFIG, TRANSFORMER, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, NOT_FINITE, EmbeddingMatrix, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.tokenizer import Folder, Tokenizer
-from psp.text.tokenizer_kinds import as_tokenizer
+
+if TYPE_CHECKING:
+    from psp.models.lstm import Lstm
+    from psp.models.text_model import TextModel
 
 KIND, MEAN = "psp", "mean"
 #: The kinds of encoder of a combination of models, and its kind of tokenizer.
@@ -44,6 +47,14 @@ OURS = {
     "format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "psp_version", "tokenizer",
     "encoder", "weights_sha256",
 }  # fmt: skip
+#: psp's own kinds of encoder: the module and the class that handle text, and those that people load.
+OWN = {
+    **dict.fromkeys((MEAN, "lstm", "blstm"), ("static:StaticModel", "model:Model")),
+    **dict.fromkeys((CONCAT, ADD), ("combined:CombinedModel", "public:Combination")),
+    TRANSFORMER: ("transformer:TransformerModel", "public:Transformer"),
+}
+#: The loaders of other kinds.
+_others: dict[str, Callable[..., Any]] = {}
 _TYPES: dict[str, type] = {
     "dim": int,
     "vocab_size": int,
@@ -97,6 +108,15 @@ def save_model(
     contents = tokenizer.contents()  # before anything is removed: it may lie in this very folder
     full = described(table, tokenizer, config, sums(contents), encoder)
     return write_folder(folder, full, {**table_tensors(table), **(tensors or {})}, contents)
+
+
+def as_tokenizer(given: Tokenizer | Path | str, config: Mapping[str, Any] | None = None) -> Tokenizer:
+    """A tokenizer that reads text as ``config`` says; of a path, the one of the file's kind."""
+    if isinstance(given, Tokenizer):
+        return given.with_preprocessing(config or {})
+    from psp.text import tokenizer_kinds  # which imports all kinds
+
+    return tokenizer_kinds.as_tokenizer(given, config)
 
 
 def sums(contents: Mapping[str, bytes]) -> dict[str, str]:
@@ -195,16 +215,18 @@ def model_name(folder: Path) -> str:
 
 def read_contextual(
     config: Mapping[str, Any], table: EmbeddingMatrix, tensors: Mapping[str, np.ndarray], folder: Path
-) -> lstm.Lstm | None:
+) -> Lstm | None:
     """Make a model's LSTM from its config.json and its tensors other than the table; None for a mean.
 
     Raises:
         DataError: they do not fit each other, or the encoder is neither.
     """
-    if (kind := encoder_kind(config)) in lstm.KINDS:
-        return lstm.Lstm.read(config["encoder"], tensors, table.dim, folder / WEIGHTS)
-    if kind != MEAN:
-        raise DataError(f"its encoder is of the kind {kind!r}, not {MEAN!r}; load it with psp.load_model", folder)
+    if (kind := encoder_kind(config)) != MEAN:
+        from psp.models.lstm import KINDS, Lstm
+
+        if kind not in KINDS:
+            raise DataError(f"its encoder is of the kind {kind!r}, not {MEAN!r}; load it with psp.load_model", folder)
+        return Lstm.read(config["encoder"], tensors, table.dim, folder / WEIGHTS)
     if tensors:
         raise DataError(
             f"holds {', '.join(sorted(tensors))}, which a mean does not have; install the psp that wrote it",
@@ -246,7 +268,10 @@ def read_parts(
     Raises:
         DataError, PspError: as :func:`read_folder`.
     """
-    kind = tokenizers.on_disk(str(config["tokenizer"]["kind"]), folder / CONFIG)
+    name = str(config["tokenizer"]["kind"])
+    if name not in tokenizers.known_on_disk():
+        import psp.text.tokenizer_kinds  # noqa: F401  (which imports the kinds that somebody has added)
+    kind = tokenizers.on_disk(name, folder / CONFIG)
     for name, digest in tokenizer_files(config, folder / CONFIG).items():
         if _sha256(files / name) != digest:
             raise DataError("not the file that config.json records; copy the whole folder", files / name)
@@ -352,3 +377,43 @@ def _table(values: np.ndarray | None, scale: np.ndarray | None) -> EmbeddingMatr
     if scale is None or scale.dtype != np.float32 or scale.shape not in (by_row, by_dimension):
         return None
     return EmbeddingMatrix(values, np.array(scale).ravel(), by_row=scale.shape == by_row)
+
+
+def register_encoder(kind: str, load: Callable[..., Any]) -> None:
+    """Register a kind of encoder: ``load(folder, **options)`` returns the model of a folder that has it.
+
+    The options are those of :meth:`psp.models.static.StaticModel.load`; :func:`read_folder` does the reading.
+
+    Raises:
+        ValueError: the kind is built in.
+    """
+    if kind in OWN:
+        raise ValueError(f"{kind!r} is psp's own kind of encoder")
+    _others[kind] = load
+
+
+def load(folder: Path | str, *, public: bool = False, **options: Any) -> TextModel:
+    """Load a model's folder, of any kind, whose module is imported here.
+
+    Args:
+        folder: the folder.
+        public: make the class that people load, which also has a card and can be pushed to the Hub.
+        options: those of :meth:`psp.models.static.StaticModel.load`.
+
+    Raises:
+        DataError: it is not a model's folder, or is of a kind that is not registered; or as the kind's ``load``.
+        PspError, ValueError: as the kind's ``load``.
+    """
+    kind = encoder_kind(read_config(Path(folder)))
+    if kind in OWN:
+        module, name = OWN[kind][public].split(":")
+        made: TextModel = getattr(importlib.import_module(f"psp.models.{module}"), name).load(folder, **options)
+        return made
+    if kind not in _others:
+        raise DataError(
+            f"unknown kind of encoder, {kind!r} (known: {', '.join(sorted({*OWN, *_others}))}); import the module that "
+            "registers it (psp.models.folder.register_encoder), or install the psp that wrote it",
+            Path(folder) / CONFIG,
+        )
+    other: TextModel = _others[kind](folder, **options)
+    return other

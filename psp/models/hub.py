@@ -17,13 +17,11 @@ from pathlib import Path
 from types import ModuleType
 from typing import Any
 
+from psp.core import __version__
 from psp.core.errors import DataError, PspError, from_extra
 from psp.core.files import read_json
-from psp.core.version import __version__
-from psp.models import card, card_file, checksums
-from psp.models.files import CONFIG, HUB, file_names
-from psp.models.folder import KIND
-from psp.models.kinds import load
+from psp.models import CONFIG, HUB, card, card_file, checksums, file_names
+from psp.models.folder import KIND, load
 from psp.models.text_model import TextModel
 
 log = logging.getLogger(__name__)

@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.models.table import EmbeddingMatrix, usable
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 
 FORWARD, BOTH = "lstm", "blstm"
 KINDS = (FORWARD, BOTH)

@@ -9,15 +9,12 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any, overload
 
-from psp.models.combined import CombinedModel
-from psp.models.folder import check_weights
-from psp.models.kinds import loader
+from psp.models.folder import check_weights, load
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
-from psp.models.transformer import TransformerModel
 
 
-class _Public(TextModel):
+class Public(TextModel):
     """A model's methods that do not concern text."""
 
     @classmethod
@@ -43,31 +40,11 @@ class _Public(TextModel):
         return push(self, repo_id, **options)
 
 
-class Model(_Public, StaticModel):
+class Model(Public, StaticModel):
     """A model as people load it; all that it does with text is :class:`psp.models.static.StaticModel`'s.
 
-    Models of other kinds that people load are instances of it too.
+    Models of other kinds that people load (:mod:`psp.models.public`) are instances of it too.
     """
-
-
-class Combination(_Public, CombinedModel):
-    """Models joined, as people load them: :class:`psp.models.combined.CombinedModel`."""
-
-    _part_class = Model
-
-
-class Transformer(_Public, TransformerModel):
-    """A transformer, as people load it: :class:`psp.models.transformer.TransformerModel`."""
-
-
-#: The class that people load of each kind.
-PUBLIC: dict[type[TextModel], type[TextModel]] = {
-    StaticModel: Model,
-    CombinedModel: Combination,
-    TransformerModel: Transformer,
-}
-for _kind in (Combination, Transformer):
-    Model.register(_kind)
 
 
 @overload
@@ -126,8 +103,8 @@ def load_model(
             path = zipped.fetch(str(path))  # which verifies it, and may fetch it again
         if verify:
             check_weights(Path(path))
-        load = loader(Path(path), PUBLIC)
-        model: Model = load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
+        made: Any = load(path, public=True, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
+        model: Model = made
         return model
     if path is not None or model_name is None or sp_model is None:
         raise TypeError("load_model: give the path of a model's folder, or both model_name and sp_model")

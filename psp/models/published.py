@@ -28,7 +28,7 @@ from psp.core.files import new_folder, open_regular
 from psp.models import card, card_file
 from psp.models.folder import save_model
 from psp.models.table import usable
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
 log = logging.getLogger(__name__)
 

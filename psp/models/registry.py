@@ -27,7 +27,7 @@ import numpy as np
 
 from psp.core.errors import DataError, PspError, from_extra
 from psp.core.files import read_json
-from psp.models.files import CONFIG, HUB, MODULE_FILES, SETTINGS, is_transformer, model_files
+from psp.models import CONFIG, HUB, MODULE_FILES, SETTINGS, is_transformer, model_files
 from psp.models.trust import load_sentence_transformer
 
 USE = "use-multilingual"
@@ -144,7 +144,7 @@ def load_encoder(name: str, *, words: int | None = None) -> TextEncoder:
             return _sentence_transformers(name, name)  # the same vectors, with an identity for the cache
         if (Path(name) / "modules.json").is_file():
             raise DataError(f"a sentence-transformers model; write `{SENTENCE_TRANSFORMERS}{name}`", name)
-        from psp.models.kinds import load
+        from psp.models.folder import load
 
         return _Wrapped(load(name).embed_raw_text)
     if Path(name).is_file():

@@ -1,26 +1,172 @@
-"""What models of every kind do with text: their common protocol."""
+"""What models of every kind do with text, by the interface of sentence-transformers (6.2); and cosines of vectors.
+
+Code written for that library's models runs unchanged with ours. Differences, and their reasons:
+
+- ``batch_size`` defaults to 8,192, not 32: no vector depends on it, and nothing is padded.
+- Where sentence-transformers returns tensors unless asked for numpy (token embeddings, similarities), this returns
+  numpy unless tensors are requested or given; only then is torch imported.
+- An empty list of texts gives an array of shape (0, dim), not (0,).
+- A ``truncate_dim`` larger than the model's dimension is an error; it is not ignored.
+- Whatever an embedding matrix on a CPU cannot do raises an error that says why: see :data:`UNAVAILABLE`, and the
+  arguments ``device`` and ``pool``.
+"""
 
 from __future__ import annotations
 
 import abc
 import contextlib
-from collections.abc import Iterable, Iterator, Sequence
+import logging
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Self
 
 import numpy as np
 
-from psp.core.progress import Progress
-from psp.models.interface import BATCH, SentenceEncoder, as_given, checked_texts
-from psp.models.similarity import fast_cosines, unit
+from psp.core.errors import DataError, PspError
+from psp.core.logs import Progress
+
+log = logging.getLogger(__name__)
+
+BATCH = 8192
+PRECISIONS = ("float32", "int8", "uint8", "binary", "ubinary")
+OUTPUTS = ("sentence_embedding", "token_embeddings", None)
+#: int8 and uint8 ranges taken from fewer vectors than this cause a warning, as in sentence-transformers.
+FEW = 100
+_ELSEWHERE = "it runs on the CPU; for a GPU, `psp export sentence-transformers` and load that"
+_TRAINING = "a loaded model is not trained further here; `psp export sentence-transformers` gives one that can be"
+_PROCESSES = "one process does the work: load_model(path, threads=N), or `psp embed --jobs N` for files"
+#: Attributes of a SentenceTransformer that people use and a psp model lacks, and why.
+UNAVAILABLE = {
+    "to": _ELSEWHERE,
+    "cuda": _ELSEWHERE,
+    "half": 'the table can be smaller, the arithmetic not: load_model(path, dtype="float16")',
+    "bfloat16": 'the table can be smaller, the arithmetic not: load_model(path, dtype="float16")',
+    "fit": _TRAINING,
+    "parameters": _TRAINING,
+    "forward": _TRAINING,
+    "start_multi_process_pool": _PROCESSES,
+    "stop_multi_process_pool": _PROCESSES,
+    "encode_multi_process": _PROCESSES,
+    "processor": "its subwords are sentencepiece's: use .tokenize(texts), .ids(texts) or .sentencepiece",
+}
 
 
-class TextModel(SentenceEncoder):
-    """A model: text in, vectors out. A kind of models is a subclass, and an entry in :mod:`psp.models.kinds`.
+@dataclass
+class ModelCardData:
+    """What sentence-transformers' evaluators record about a model; not shown in its README.md."""
 
-    ``encode`` and the rest of sentence-transformers' interface are in :class:`psp.models.interface.SentenceEncoder`.
+    language: list[str]
+    #: The metrics of each evaluator's last run.
+    eval_results_dict: dict[Any, dict[str, Any]] = field(default_factory=dict)
+
+    def set_evaluation_metrics(self, evaluator: Any, metrics: Mapping[str, Any], epoch: int = 0, step: int = 0) -> None:
+        """Keep the metrics of an evaluator."""
+        self.eval_results_dict[evaluator] = dict(metrics)
+
+
+def checked_texts(texts: Iterable[str]) -> list[str]:
+    """The texts as a list, after checking that each is a str."""
+    if isinstance(texts, str | bytes):
+        raise TypeError(f"texts must be a list of str, not one {type(texts).__name__}: write [text]")
+    if (columns := getattr(texts, "columns", None)) is not None:  # pandas and polars data frames
+        names = [str(name) for name in columns]
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}: write df[{next(iter(names), 'text')!r}]"
+            f".tolist() for the column that holds them ({', '.join(names[:8])})"
+        )
+    if isinstance(texts, Mapping):  # its keys would be embedded
+        raise TypeError(f"texts must be a list of str, not a {type(texts).__name__}: write list(texts.values())")
+    if isinstance(texts, Set):
+        raise TypeError(
+            f"texts must be a list of str, not a {type(texts).__name__}, which has no order: write sorted(texts)"
+        )
+    result = list(texts)
+    for index, text in enumerate(result):
+        if not isinstance(text, str):
+            raise TypeError(f"texts[{index}] is {type(text).__name__}, not str")
+    return result
+
+
+def checked_prompts(config: Mapping[str, Any]) -> dict[str, str]:
+    """The prompts of a config, by name.
+
+    Raises:
+        DataError: they are not a mapping from names to texts.
+    """
+    prompts = config.get("prompts") or {}
+    if not isinstance(prompts, Mapping) or not all(isinstance(part, str) for item in prompts.items() for part in item):
+        raise DataError(f'config.json: prompts is {str(prompts)[:60]}, not names with texts such as {{"query": "q: "}}')
+    return dict(prompts)
+
+
+def quantized(vectors: np.ndarray, precision: str) -> np.ndarray:
+    """Quantize vectors as sentence-transformers does; see :meth:`TextModel.encode`.
+
+    Raises:
+        ValueError: int8 or uint8 of a single vector, which has no range.
+    """
+    if precision == "float32":
+        return vectors
+    if precision in ("binary", "ubinary"):
+        bits = np.packbits(vectors > 0, axis=-1)
+        return (bits ^ 128).view(np.int8) if precision == "binary" else bits
+    if not len(vectors):
+        return vectors.astype(precision)
+    if len(vectors) == 1:
+        raise ValueError(
+            f"precision is {precision!r}, whose ranges come from the vectors themselves; a single one has none"
+        )
+    if len(vectors) < FEW:
+        log.warning(
+            "encode: %s ranges are taken from only %d vectors; more vectors give better ranges", precision, len(vectors)
+        )
+    least = vectors.min(axis=0)
+    steps = (vectors.max(axis=0) - least) / np.float32(255)
+    steps[steps == 0] = 1
+    whole = np.clip(np.floor((vectors - least) / steps), 0, 255)
+    return whole.astype(np.uint8) if precision == "uint8" else (whole - 128).astype(np.int8)
+
+
+def tensor(array: np.ndarray) -> Any:
+    """Convert an array to a torch tensor, which shares its memory.
+
+    Raises:
+        PspError: torch is not installed.
+    """
+    try:
+        import torch
+    except ModuleNotFoundError:
+        raise PspError(
+            "tensors need the package torch: pip install torch, or leave convert_to_numpy as it is"
+        ) from None
+    return torch.from_numpy(array)
+
+
+def as_given(vectors: np.ndarray, *given: Any) -> Any:
+    """Return ``vectors``, as a tensor if any of ``given`` is a tensor or a list of tensors."""
+    first = (one[0] if isinstance(one, list | tuple) and len(one) else one for one in given)
+    return tensor(vectors) if any(type(one).__module__.partition(".")[0] == "torch" for one in first) else vectors
+
+
+def _check_place(device: Any, pool: Any) -> None:
+    if pool is not None or isinstance(device, list | tuple):
+        raise ValueError(f"{'device is a list' if pool is None else 'pool is given'}: {_PROCESSES}")
+    if device is not None and str(device).partition(":")[0] != "cpu":
+        raise ValueError(f"device is {str(device)!r}: {_ELSEWHERE}")
+
+
+class TextModel(abc.ABC):
+    """A model: text in, vectors out. A kind of models is a subclass, and an entry in :mod:`psp.models.folder`.
+
+    :meth:`encode` and what is around it follow sentence-transformers.
     """
 
+    config: dict[str, Any]
+    #: The number of dimensions that :meth:`encode` keeps by default; None: all.
+    truncate_dim: int | None = None
+    _card: ModelCardData | None = None
     threads: int
 
     @classmethod
@@ -113,6 +259,189 @@ class TextModel(SentenceEncoder):
     @abc.abstractmethod
     def identity(self) -> str:
         """A SHA-256 of all that determines its vectors: its embedding matrix, pieces and text processing."""
+
+    @property
+    @abc.abstractmethod
+    def dim(self) -> int:
+        """The number of dimensions of a vector."""
+
+    def encode(
+        self,
+        inputs: str | Sequence[str] | None = None,
+        prompt_name: str | None = None,
+        prompt: str | None = None,
+        batch_size: int = BATCH,
+        show_progress_bar: bool | None = None,
+        output_value: str | None = "sentence_embedding",
+        precision: str | None = "float32",
+        convert_to_numpy: bool = True,
+        convert_to_tensor: bool = False,
+        device: Any = None,
+        normalize_embeddings: bool = False,
+        truncate_dim: int | None = None,
+        pool: None = None,
+        chunk_size: int | None = None,
+        *,
+        sentences: str | Sequence[str] | None = None,
+    ) -> Any:
+        """Embed texts as ``SentenceTransformer.encode`` does; the module's docstring lists the differences.
+
+        Args:
+            inputs: a str, or a list of them.
+            prompt_name: a key of :attr:`prompts`, whose text is prepended to each input.
+            prompt: text to prepend to each input; overrides ``prompt_name``.
+            batch_size: texts encoded at a time; limits the memory needed besides the result.
+            show_progress_bar: default: no.
+            output_value: "sentence_embedding"; "token_embeddings", the embeddings of a text's subwords, of which its
+                vector is the mean, neither truncated nor normalised; or None, both of these and the subword ids.
+            precision: "float32"; "int8" or "uint8", 256 steps per dimension between its minimum and maximum over these
+                very texts, so that results of different calls are not comparable (for a smaller model:
+                ``load_model(path, dtype="int8")``); "binary" or "ubinary", one bit per dimension, set if it is
+                positive, packed eight to a number.
+            convert_to_numpy: if false, and ``convert_to_tensor`` too, return a list of tensors.
+            convert_to_tensor: return one tensor instead of an array; for token embeddings, a list of tensors.
+            device: None or "cpu".
+            normalize_embeddings: scale each vector to unit length; zero vectors stay zero.
+            truncate_dim: keep this many leading dimensions of each vector, before normalisation (default:
+                :attr:`truncate_dim`).
+            pool: None.
+            chunk_size: ignored; it belongs to ``pool``.
+            sentences: the name of ``inputs`` before version 6.
+
+        Returns:
+            float32 (n, dim), or (dim,) for a str; int8 or uint8 according to ``precision``, with an eighth of the
+            columns for "binary" and "ubinary". For tokens, a list of float32 (subwords, dim). For None, a list of dicts
+            with ``input_ids``, int32 (subwords,), ``token_embeddings`` and ``sentence_embedding``. For a str, the one
+            element of that list.
+
+        Raises:
+            TypeError: the texts or the prompt are not str.
+            DataError: a text is not valid Unicode (its index is named).
+            ValueError: an argument has an unsupported value; the message says why.
+            PspError: tensors are requested, and torch is not installed.
+        """
+        given = sentences if inputs is None else inputs
+        if given is None or (inputs is not None and sentences is not None):
+            raise TypeError("encode: give inputs, a str or a list of them, or sentences, their older name")
+        _check_place(device, pool)
+        precision = precision or "float32"
+        if precision not in PRECISIONS:
+            raise ValueError(f"precision is {precision!r}; there are {', '.join(PRECISIONS)}")
+        if output_value not in OUTPUTS:
+            raise ValueError(f"output_value is {output_value!r}; there are {', '.join(map(repr, OUTPUTS))}")
+        if output_value is None and precision != "float32":
+            raise ValueError(f"precision is {precision!r}, which is for vectors alone; output_value=None gives ids too")
+        if batch_size < 1:
+            raise ValueError(f"batch_size is {batch_size}; it must be 1 or more")
+        truncate_dim = self.truncate_dim if truncate_dim is None else truncate_dim
+        dim = self.dim if truncate_dim is None else truncate_dim
+        if not 1 <= dim <= self.dim:
+            raise ValueError(f"truncate_dim is {dim}; the model has {self.dim} dimensions")
+        before = self._prompt(prompt_name, prompt)
+
+        texts = checked_texts([given] if isinstance(given, str) else given)
+        texts = [before + text for text in texts] if before else texts
+        as_tensors = convert_to_tensor or not convert_to_numpy
+        vectors: Any = None
+        if output_value != "token_embeddings":
+            vectors = self._embed(texts, batch_size, dim, normalize=normalize_embeddings, shown=bool(show_progress_bar))
+        if output_value == "sentence_embedding":
+            vectors = quantized(vectors, precision)
+            if as_tensors:
+                vectors = tensor(vectors) if convert_to_tensor else list(tensor(vectors))
+        else:
+            vectors = self._by_tokens(texts, vectors, precision, tensor if as_tensors else np.asarray)
+        return vectors[0] if isinstance(given, str) else vectors
+
+    def encode_query(
+        self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
+    ) -> Any:
+        """:meth:`encode` with the prompt "query", unless another is given."""
+        if prompt_name is None and prompt is None:
+            prompt_name = "query"
+        return self.encode(inputs, prompt_name, prompt, **options)
+
+    def encode_document(
+        self, inputs: str | Sequence[str], prompt_name: str | None = None, prompt: str | None = None, **options: Any
+    ) -> Any:
+        """:meth:`encode` with the prompt "document", unless another is given."""
+        if prompt_name is None and prompt is None:
+            prompt_name = "document"
+        return self.encode(inputs, prompt_name, prompt, **options)
+
+    @property
+    def prompts(self) -> Mapping[str, str]:
+        """The config's ``prompts``, read-only; "query" and "document" are empty unless it has them."""
+        return MappingProxyType({"query": "", "document": ""} | checked_prompts(self.config))
+
+    def get_embedding_dimension(self) -> int:
+        """The number of dimensions of the vectors that :meth:`encode` returns."""
+        return self.dim if self.truncate_dim is None else min(self.dim, self.truncate_dim)
+
+    def get_sentence_embedding_dimension(self) -> int:
+        """The name of :meth:`get_embedding_dimension` before version 6."""
+        return self.get_embedding_dimension()
+
+    @property
+    def max_seq_length(self) -> float:
+        """Infinite: texts are never truncated."""
+        return float("inf")
+
+    @max_seq_length.setter
+    def max_seq_length(self, value: float | None) -> None:
+        if value not in (None, float("inf")):
+            raise ValueError(f"max_seq_length is {value}: a psp model reads texts whole; cut them before")
+
+    @property
+    def device(self) -> str:
+        """Where the model runs: "cpu"."""
+        return "cpu"
+
+    @property
+    def similarity_fn_name(self) -> str:
+        """The function that ``similarity`` computes: "cosine"."""
+        return "cosine"
+
+    @similarity_fn_name.setter
+    def similarity_fn_name(self, value: Any) -> None:
+        if (name := getattr(value, "value", value)) not in (None, "cosine"):
+            raise ValueError(
+                f"similarity_fn_name is {name!r}: psp models are trained for the cosine, and offer no other"
+            )
+
+    @property
+    def model_card_data(self) -> ModelCardData:
+        """Where sentence-transformers' evaluators store their metrics."""
+        if self._card is None:
+            self._card = ModelCardData(list(self.config.get("languages") or []))
+        return self._card
+
+    def evaluate(self, evaluator: Any, output_path: str | None = None) -> Any:
+        """Run an evaluator of sentence-transformers on the model; return its result."""
+        return evaluator(self, output_path)
+
+    def __getattr__(self, name: str) -> Any:
+        # Called only for attributes that do not exist.
+        reason = f": {UNAVAILABLE[name]}" if name in UNAVAILABLE else ""
+        raise AttributeError(f"a psp model has no {name}{reason}", name=name, obj=self)
+
+    def _prompt(self, name: str | None, prompt: str | None) -> str:
+        for key, value in (("prompt_name", name), ("prompt", prompt)):
+            if value is not None and not isinstance(value, str):
+                raise TypeError(f"{key} is {value!r:.40}, not a str; write batch_size=N for the size of a batch")
+        if prompt is not None:
+            if name is not None:
+                log.warning("encode: prompt is given, so prompt_name, %r, is ignored", name)
+            return prompt
+        if name is None:
+            return ""
+        if name not in self.prompts:
+            raise ValueError(f"prompt_name is {name!r}; the model's prompts are {', '.join(self.prompts)}")
+        return self.prompts[name]
+
+    @abc.abstractmethod
+    def _by_tokens(self, texts: list[str], vectors: np.ndarray | None, precision: str, form: Any) -> list[Any]:
+        """Token embeddings of each text, as ``form`` makes them; with ``vectors``, dicts of ids and both vectors."""
 
     def embed_raw_text(self, texts: Sequence[str], batch_size: int = BATCH) -> np.ndarray:
         """Embed sentences, float32 (n, dim), in order; a vector depends only on its own text (an LSTM's to rounding).
@@ -225,3 +554,55 @@ def _vectors(vectors: np.ndarray) -> np.ndarray:
     if rows.ndim != 2:
         raise ValueError(f"vectors of shape {rows.shape}, not (dim,) or (n, dim)")
     return rows
+
+
+def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Compute the cosine of each row of ``left`` (n, dim) with the same row of ``right``: float64 (n,), in float64."""
+    products = np.einsum("ij,ij->i", left, right, dtype=np.float64)
+    squares = [np.einsum("ij,ij->i", side, side, dtype=np.float64) for side in (left, right)]
+    return _ratios(products, np.sqrt(squares[0] * squares[1]))
+
+
+def text_cosines(embed: Callable[[Sequence[str]], np.ndarray], pairs: Sequence[tuple[str, str]]) -> np.ndarray:
+    """The cosine of the two texts of each pair, float64 (n,); each distinct text is embedded once."""
+    if not pairs:
+        return np.zeros(0)
+    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
+    places = {text: place for place, text in enumerate(texts)}
+    vectors = np.asarray(embed(texts), np.float32)
+    return cosines(vectors[[places[text] for text, _ in pairs]], vectors[[places[text] for _, text in pairs]])
+
+
+def fast_cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
+    """Compute :func:`cosines` of float32 vectors, in float32 where possible: accurate to about 1e-6."""
+    # Float32 sums take a ninth of the time of float64 copies (0.34 against 3.0 us per vector of 1,024). Filters need
+    # cosines(), where the last bit may decide, so this cannot replace it; nor is it called below, since the root of a
+    # product and the product of roots round differently, and scores would change in the last bit.
+    products = np.einsum("ij,ij->i", left, right).astype(np.float64)
+    squares = [np.einsum("ij,ij->i", side, side).astype(np.float64) for side in (left, right)]
+    # Recompute in float64 where squares may have over- or underflowed.
+    odd = ~np.logical_and.reduce([(square > 1e-20) & (square < 1e30) for square in squares])
+    if odd.any():
+        a, b = left[odd].astype(np.float64), right[odd].astype(np.float64)
+        products[odd] = np.einsum("ij,ij->i", a, b)
+        squares[0][odd], squares[1][odd] = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
+    return _ratios(products, np.sqrt(squares[0]) * np.sqrt(squares[1]))
+
+
+def unit(vectors: np.ndarray) -> np.ndarray:
+    """Scale vectors (n, dim) to unit length, in their own type, float32 or float64; zero vectors stay zero."""
+    # Divide by the largest number first, so that no square over- or underflows.
+    largest = np.maximum(vectors.max(axis=1, initial=0), -vectors.min(axis=1, initial=0))
+    scaled = vectors / _or_one(largest)[:, None]
+    scaled /= _or_one(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)))[:, None]
+    return scaled
+
+
+def _or_one(values: np.ndarray) -> np.ndarray:
+    """Make zeros ones, in place, to divide by."""
+    values[values == 0] = 1
+    return values
+
+
+def _ratios(products: np.ndarray, norms: np.ndarray) -> np.ndarray:
+    return np.clip(np.divide(products, norms, out=np.zeros(len(norms)), where=norms > 0), -1.0, 1.0)

@@ -30,18 +30,16 @@ from typing import Any, NoReturn, Self
 import numpy as np
 import numpy.typing as npt
 
+from psp.core import __version__
 from psp.core.errors import DataError, from_extra
 from psp.core.files import sha256, write_json
-from psp.core.version import __version__
-from psp.models.accelerate import Accelerator
-from psp.models.files import CONFIG, SETTINGS, TRANSFORMER, transformer_files
+from psp.models import CONFIG, SETTINGS, TRANSFORMER, transformer_files
 from psp.models.folder import FORMAT, KIND, OURS, encoder_kind, read_config
-from psp.models.interface import checked_prompts
+from psp.models.static import Accelerator, TokenModel
 from psp.models.table import EmbeddingMatrix
-from psp.models.token_model import TokenModel
+from psp.models.text_model import checked_prompts
 from psp.models.trust import load_sentence_transformer
-from psp.text.encoded import Encoded, offsets_of
-from psp.text.tokenizer import Folder, Tokenizer
+from psp.text.tokenizer import Encoded, Folder, Tokenizer, offsets_of
 
 log = logging.getLogger(__name__)
 

@@ -25,7 +25,7 @@ from typing import Any
 
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json, sha256
-from psp.models.files import (
+from psp.models import (
     CONFIG,
     MODULE_FILES,
     PSP_MODEL,
@@ -144,7 +144,7 @@ _NAMES_CODE = ("implementation", "quantization", "kernel", "auto_map", "custom")
 
 @dataclass(frozen=True)
 class Module:
-    """A module of a folder: its name among :data:`psp.models.files.MODULE_FILES`, its place, and its files there."""
+    """A module of a folder: its name among :data:`psp.models.MODULE_FILES`, its place, and its files there."""
 
     kind: str
     place: str

@@ -21,7 +21,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.packed import opened
+from psp.core.files import opened
 from psp.text.lines import raw_lines
 from psp.text.normalisation import Normaliser, name_of
 from psp.text.words import words

@@ -13,8 +13,7 @@ from pathlib import Path
 
 from psp.core.errors import DataError, from_extra
 from psp.core.files import new_folder, read_json, user_cache
-from psp.models import card_file
-from psp.models.files import CONFIG, file_names, is_transformer
+from psp.models import CONFIG, card_file, file_names, is_transformer
 from psp.models.folder import check_weights
 from psp.models.trust import check_folder
 
@@ -90,7 +89,7 @@ def unpack(packed: Path, folder: Path) -> None:
 
     Raises:
         DataError: there is no complete psp model in it, it is refused (:mod:`psp.models.trust`), it is larger than
-            :mod:`psp.core.limits` allows, or the folder cannot be written. Nothing stays in the folder.
+            :mod:`psp.core.files` allows, or the folder cannot be written. Nothing stays in the folder.
     """
     from psp.corpora.archive import open_member, open_zip
 

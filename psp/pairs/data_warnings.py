@@ -15,33 +15,13 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.files import read_json
-from psp.core.settings import integer, number
 from psp.pairs.pair_file import read_dropped
 
 log = logging.getLogger(__name__)
 
-WARN_SHARE = number(
-    0.2,
-    at_least=0,
-    at_most=1,
-    inert=True,
-    help="warn, in the log, at the end of the run, in data.md and in `psp show`, of a filter that drops a larger share "
-    "of a corpus",
-)
-"""``filters.warn_share``."""
-
-WARN_PAIRS = integer(
-    5000,
-    at_least=0,
-    inert=True,
-    help="warn about models with fewer training pairs; on similarity, models trained on fewer scored below untrained "
-    "embeddings with SIF weights (docs/results.md, Few pairs)",
-)
-"""``mix.warn_pairs``."""
-
 #: Models trained on fewer pairs scored lower on similarity than untrained embeddings with SIF weights:
 #: docs/results.md, "Few pairs".
-SHARE, PAIRS = WARN_SHARE.default, WARN_PAIRS.default
+SHARE, PAIRS = 0.2, 5000  # the defaults of the config, which `psp show` does without
 SAMPLES = 3  # dropped pairs shown of a corpus
 MOST_CORPORA = 4  # named in a line
 SHOWN_CHARACTERS = 200  # of a side
@@ -230,21 +210,20 @@ def shortened(text: str) -> str:
     return text if len(text) <= SHOWN_CHARACTERS else text[: SHOWN_CHARACTERS - 1] + "…"
 
 
-def page(folder: Path, evaluation: Mapping[str, Any], form: str) -> str:
-    """The warnings about the data of an evaluated model, with samples; empty if there are none.
+def of_evaluated(folder: Path, evaluation: Mapping[str, Any]) -> dict[str, Any]:
+    """The warnings about the data of an evaluated model, for :func:`lines` and :func:`as_text`.
 
     ``data.json`` gives the thresholds; without it, the defaults apply.
 
     Args:
         folder: results/<model>, which may hold data.json and the samples of dropped pairs.
         evaluation: eval.json, which holds the reports of the data stages if the workflow wrote it.
-        form: text or markdown.
 
     Raises:
         DataError: a file is broken.
     """
     if "data" not in evaluation:
-        return ""
+        return {"pairs": 0, "least": 0, "filters": []}
     least, shares = PAIRS, {}
     if (known := folder / "data.json").exists() and "warnings" in (limits := read_json(known)):
         least = limits["warnings"]["least"]
@@ -252,7 +231,7 @@ def page(folder: Path, evaluation: Mapping[str, Any], form: str) -> str:
     data = evaluation["data"]
     labels = [entry["label"] for entry in data["mix"]["corpora"]]
     samples = {label: folder / f"pairs/filter/{label}.dropped.tsv" for label in labels}
-    warnings = {
+    return {
         "pairs": data.get("near_duplicates", data["mix"])["total"]["kept"],
         "least": least,
         "filters": dropped_much(
@@ -261,7 +240,6 @@ def page(folder: Path, evaluation: Mapping[str, Any], form: str) -> str:
             {label: read_samples(path, SAMPLES) for label, path in samples.items() if path.exists()},
         ),
     }
-    return as_text(warnings, evaluation["model"], form)
 
 
 def as_text(warnings: Mapping[str, Any], model: str, form: str) -> str:

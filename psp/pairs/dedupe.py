@@ -24,7 +24,7 @@ import numpy.typing as npt
 import xxhash
 
 from psp.core.files import atomic_bytes, folder_beside, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import (
     Layout,
     blocks,

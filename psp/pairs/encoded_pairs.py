@@ -9,7 +9,7 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 
 BLOCK_PAIRS = 4096  # read at a time; the order of blocks is drawn at random
 

@@ -7,7 +7,7 @@ from collections.abc import Collection
 from pathlib import Path
 from typing import IO
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import blocks, last_column, rows_of, sides_of, write_rows
 from psp.text.keys import latin_print, normalised_columns, normalised_key
 from psp.text.normalisation import with_same_letters
@@ -80,6 +80,6 @@ def _near(block: bytes, rows: list[bytes], keys: set[str], prints: set[bytes]) -
     maybe = [number for number, (source, target) in enumerate(sides) if source in prints or target in prints]
     # A key in another script has an empty print, and then nearly all rows may be near: compute the keys in bulk.
     if len(maybe) > len(rows) // 8:
-        texts = normalised_columns(text)
+        texts = normalised_columns(block.decode())  # of a ligature and a mark, twice gives other letters than once
         return [number for number in maybe if texts[3 * number] in keys or texts[3 * number + 1] in keys]
     return [number for number in maybe if any(normalised_key(side) in keys for side in sides_of(rows[number]))]

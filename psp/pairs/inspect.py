@@ -12,13 +12,13 @@ from typing import Any, TypedDict
 import numpy as np
 import xxhash
 
+from psp.config.blocks.filters import SCORES, LanguageBlock, needs_lid
 from psp.core.errors import DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs import data_warnings
 from psp.pairs.filters import Batch, build
 from psp.pairs.filters.decontaminate import DecontaminateFilter
-from psp.pairs.filters.language import SCORES, LanguageFilter, needs_lid
 from psp.pairs.filters.stage import FilterJob
 from psp.text.language_scores import LanguageScores
 from psp.text.languages import NAMES, SCORED_LABELS, lid_label, varieties
@@ -130,7 +130,7 @@ def runnable(settings: Mapping[str, Any], languages: tuple[str, str], lid: bool)
     language, similarity, notes = settings["language"], settings["similarity"], list[str]()
     if needs_lid(settings) and not lid:
         language = {**language, "method": "evidence", "identifier": SCORES}
-        if LanguageFilter.problem(language, languages, None):
+        if LanguageBlock.problem(language, languages, None):
             language = {**language, "enabled": False}
         how = "with py3langid alone" if language["enabled"] else "not at all"
         notes.append(f"the language filter ran {how}: lid.176 is not downloaded yet")

@@ -13,7 +13,7 @@ from typing import TypedDict
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_bytes, folder_beside, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs import heldout as held
 from psp.pairs.dedupe import Buckets, default_shards, seed_for
 from psp.pairs.pair_file import layout_of, write_rows

@@ -31,7 +31,7 @@ import xxhash
 
 from psp.core.errors import DataError
 from psp.core.files import atomic_bytes, atomic_text, folder_beside, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs import minhash
 from psp.pairs.minhash import SLOTS
 from psp.pairs.pair_file import (

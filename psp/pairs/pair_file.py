@@ -16,7 +16,8 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.text.lines import check_plain, read_lines
+from psp.core.files import check_plain
+from psp.text.lines import read_lines
 
 BLOCK_BYTES = 4 << 20  # str.lower() of a block takes another 12 bytes for each of its characters
 

@@ -24,15 +24,13 @@ from typing import Literal, NamedTuple, TypedDict, cast
 import numpy as np
 import xxhash
 
+from psp.config.blocks.mixing import PivotBlock
 from psp.core.errors import ConfigError
 from psp.core.files import atomic_bytes, folder_beside, write_json
-from psp.core.progress import Progress
-from psp.core.settings import Section, boolean, choice, integer
-from psp.core.settings import number as a_number
-from psp.core.settings import text as a_text
+from psp.core.logs import Progress
 from psp.models.embedding_cache import cached
 from psp.models.registry import TextEncoder
-from psp.models.similarity import cosines
+from psp.models.text_model import cosines
 from psp.pairs.dedupe import by_bucket, default_shards, seed_for
 from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import blocks, own_layout, rows_of, text_of, write_rows
@@ -92,6 +90,7 @@ class PivotReport(MinedReport):
 
 
 log = logging.getLogger(__name__)
+DEFAULTS = PivotBlock()
 
 COVER, ALL = "cover", "all"
 #: The largest number of pairs that ``all`` takes of a group.
@@ -100,50 +99,6 @@ MOST = 10
 EMBEDDED = 4096
 #: Groups in the report's sample.
 SAMPLE = 50
-
-SECTION = Section(
-    "pairs mined from bitext: sentences of one language that share a translation (Dadas 2022)",
-    {
-        "pairs": choice(
-            COVER,
-            [COVER, ALL],
-            recipes={"dadas": COVER},
-            help="from a group of n sentences, cover takes ceil(n/2) pairs, so that each sentence is in at least one; "
-            f"all takes every pair, at most {MOST} a group",
-        ),
-        "max_group": integer(
-            20,
-            at_least=2,
-            null=True,
-            recipes={"dadas": None},
-            help="leave out larger groups: a sentence with so many translations says little (`Yes.`); null: no limit",
-        ),
-        "encoder": a_text(
-            None,
-            at_least=1,
-            null=True,
-            recipes={"dadas": "use-multilingual"},  # its own, paraphrase-xlm-r-multilingual-v1, is in no package
-            help="compares each sentence with its translation before grouping, if `min_cosine` is set, as for the "
-            "filter `similarity`; it must know both languages",
-        ),
-        "min_cosine": a_number(
-            None,
-            null=True,
-            at_least=-1,
-            at_most=1,
-            recipes={"dadas": 0.7},
-            help="leave out sentences with a lower cosine to their translation; only sentences that share a "
-            "translation are embedded",
-        ),
-        "own_filters": boolean(
-            True,
-            recipes={"dadas": False},
-            help="filter mined pairs with defaults of their own (docs/data.md); false: only with `decontaminate` and "
-            "the config's own filters",
-        ),
-    },
-)
-
 
 Member = tuple[Literal[0, 1], str]
 
@@ -197,8 +152,8 @@ def mine(
     languages: tuple[str, str],
     through: str,
     seed: int,
-    pairs: str = SECTION["pairs"].default,
-    max_group: int | None = SECTION["max_group"].default,
+    pairs: str = DEFAULTS.pairs,
+    max_group: int | None = DEFAULTS.max_group,
     encoder: str | None = None,
     min_cosine: float | None = None,
     shards: int | None = None,

@@ -30,10 +30,10 @@ from typing import IO, Any, Literal, TypedDict
 
 import numpy as np
 
+from psp.config.blocks.mixing import CALLED, DECILES, NEEDS
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import atomic_bytes, folder_beside, write_json
-from psp.core.progress import Progress
-from psp.core.settings import Section, choice, integer, list_of
+from psp.core.logs import Progress
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
 from psp.corpora.rows import BadRow
@@ -79,32 +79,7 @@ class RankReport(TypedDict):
 
 log = logging.getLogger(__name__)
 
-DECILES = 10
-#: The columns that a ranking needs, besides source and target, and their names.
-NEEDS = {"score": 1, "translation": 2}
-CALLED = {"score": "scores (a third column)", "translation": "translation scores (a fourth column)"}
 BY = (*NEEDS, "overlap", "length")
-
-SECTION = Section(
-    "which deciles of a corpus are kept, ranked by a value after the filters; each corpus is ranked by itself",
-    {
-        "by": choice(
-            None,
-            BY,
-            null=True,
-            help="score: the third column; translation: the fourth, the translation's length-normalised score; "
-            "overlap: shared word trigrams, as in the filter `overlap`; length: mean words of the two sides; null: "
-            "keep all",
-        ),
-        "deciles": list_of(
-            [9, 10],
-            items=integer(at_least=1, at_most=DECILES),
-            at_least=1,
-            distinct=True,
-            help="the deciles to keep: 1 has the lowest values, 10 the highest",
-        ),
-    },
-)
 
 #: Rows that equal a bound, and how often each occurs, by the number of records below them.
 Held = Mapping[int, Counter[bytes]]

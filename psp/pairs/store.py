@@ -34,11 +34,10 @@ import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.core.files import atomic, open_regular, sha256
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import corpus_indices, read_mixed
 from psp.pairs.store_file import Column, Disk
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 log = logging.getLogger(__name__)
@@ -53,7 +52,7 @@ Sides = tuple[Encoded, Encoded, npt.NDArray[Any]]  # consecutive pairs: both sid
 LOOKED_AT, MOST_UNKNOWN = 2_000, 0.05
 
 
-class Block(NamedTuple):
+class PairBlock(NamedTuple):
     """Consecutive pairs of a store.
 
     ``corpus`` is each pair's index into :attr:`Store.corpora`; ``paraphrase`` (bool) says whether both sides are in
@@ -325,7 +324,7 @@ class Store:
     def __len__(self) -> int:
         return self._pairs
 
-    def read(self, start: int, stop: int) -> Block:
+    def read(self, start: int, stop: int) -> PairBlock:
         """Read pairs ``start`` to ``stop``, exclusive; ids have the stored type.
 
         Raises:
@@ -337,7 +336,7 @@ class Store:
         with self._damage():
             source, target = (self._side(self._columns[side], start, stop) for side in SIDES)
             corpus = self._corpus[start:stop]
-            return Block(source, target, corpus, self._paraphrase[corpus])
+            return PairBlock(source, target, corpus, self._paraphrase[corpus])
 
     def corpus_of(self, start: int, stop: int) -> np.ndarray:
         """Read the corpus alone of pairs ``start`` to ``stop``, exclusive: their indices into :attr:`corpora`."""

@@ -26,10 +26,10 @@ from typing import IO, Any, TypedDict
 import numpy as np
 import sentencepiece
 
+from psp.config.blocks.vocabulary import SubwordBlock
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, sha256, write_json
-from psp.core.progress import Progress
-from psp.core.settings import Section, boolean, choice, integer, number
+from psp.core.logs import Progress
 from psp.pairs.language_shares import language_pairs, quotas
 from psp.pairs.pair_file import read_mixed
 from psp.text.normalisation import NFKC, as_tsv, rules
@@ -48,6 +48,7 @@ class SentencepieceReport(TypedDict):
 
 
 log = logging.getLogger(__name__)
+DEFAULTS = SubwordBlock()
 
 # Sentencepiece leaves out longer lines, by default those above 4,192 bytes. The longest of 1.2 million real
 # sentences has 1,867; a hundred words of a script with three bytes a letter stay under this.
@@ -76,65 +77,14 @@ sys.stdout.buffer.write(model.getvalue())
 _LOG_LINE = re.compile(r"(?:([IWEF])\d{4} [\d:.]+ +\d+ \S+\]|\S+\(\d+\) LOG\((I|W|E|F)[A-Z]+\)) (.*)")
 _LEVELS = {"I": logging.INFO, "W": logging.WARNING, "E": logging.WARNING, "F": logging.WARNING}
 
-SECTION = Section(
-    "the sentencepiece model",
-    {
-        "vocab_size": integer(
-            50000, at_least=16, at_most=2000000, help="number of pieces; a small corpus yields fewer, with a warning"
-        ),
-        "character_coverage": number(
-            0.9999,
-            above=0,
-            at_most=1,
-            recipes={"paper": 0.995, "code": 0.995},
-            unstated=["paper"],
-            help='share of the text\'s characters that have a piece; at 0.995 an English-French model lacks "ç", "ô" '
-            "and the digits 4 to 9, and one of six languages a fifth of Chinese",
-        ),
-        "sample": integer(
-            1000000,
-            at_least=1000,
-            recipes={"paper": 10000000, "code": 10000000},
-            unstated=["paper"],
-            help="maximum number of sentences to train on (memory grows with it)",
-        ),
-        "arabic": choice(
-            "auto",
-            ["auto", "folded", "as written"],
-            recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), "as written"),
-            help="folded: the sentencepiece model's own rules drop vowel marks and the lengthening stroke, unify the "
-            "forms of alef, of the final ya and of the ta marbuta, and make digits ASCII; auto: folded in models with "
-            "Arabic (ar)",
-        ),
-        "unknown_alone": boolean(
-            False,
-            recipes={"paper": True, "code": True},
-            help="a text of unknown pieces alone has the unknown piece's vector, as in the paper; false: it has none, "
-            "so that all text in an unknown script is not alike",
-        ),
-        "language_sampling": number(
-            1,
-            at_least=0,
-            at_most=1,
-            help="in a model of several language pairs, each pair's share of the sample is proportional to its number "
-            "of pairs to this power, as far as it has that many: 1 keeps their proportions, 0 makes shares equal",
-        ),
-        "threads": integer(
-            8,
-            at_least=1,
-            help="training threads, independent of the number of cores, since another number can change the model",
-        ),
-    },
-)
-
 
 def train_subword(
     mixed: Path,
     model: Path,
     *,
-    vocab_size: int = SECTION["vocab_size"].default,
-    character_coverage: float = SECTION["character_coverage"].default,
-    sample: int = SECTION["sample"].default,
+    vocab_size: int = DEFAULTS.vocab_size,
+    character_coverage: float = DEFAULTS.character_coverage,
+    sample: int = DEFAULTS.sample,
     normalisation: str = NFKC,
     corpus_languages: Sequence[Sequence[str]] = (),
     language_sampling: float = 1,

@@ -16,12 +16,11 @@ import numpy as np
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import open_regular
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.encoded_pairs import BLOCK_PAIRS
 from psp.pairs.pair_file import columns_of, corpus_indices, own_layout
-from psp.pairs.store import Block, Store, encode_side
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.pairs.store import PairBlock, Store, encode_side
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 
 HDF5_SIGNATURE = b"\x89HDF\r\n\x1a\n"
@@ -138,7 +137,7 @@ class TextPairs:
     def __len__(self) -> int:
         return self._pairs
 
-    def read(self, start: int, stop: int) -> Block:
+    def read(self, start: int, stop: int) -> PairBlock:
         """Read and encode pairs ``start`` to ``stop``, exclusive; ids are int32.
 
         Raises:
@@ -159,7 +158,7 @@ class TextPairs:
         source, target = self._encoded(sources[rows]), self._encoded(targets[rows])
         corpus = corpus[rows]
         paraphrase = np.full(len(corpus), self.languages[0] == self.languages[-1])
-        return Block(source, target, corpus, paraphrase)
+        return PairBlock(source, target, corpus, paraphrase)
 
     def _encoded(self, texts: list[str]) -> Encoded:
         return encode_side(self._tokenizer, texts, None, self._threads)[0]

@@ -13,9 +13,10 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TypedDict
 
+from psp.config.blocks.translator import REST
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic_bytes, atomic_text, folder_beside, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.heldout import part
 from psp.pairs.pair_file import blocks, read_mixed
 from psp.text.keys import normalised_columns
@@ -39,8 +40,6 @@ class HeldOutReport(TypedDict):
 
 log = logging.getLogger(__name__)
 
-#: The set of all corpora that have no set of their own.
-REST = "rest"
 #: The set that training is steered by; the others are for the report.
 DEVELOPMENT = "development"
 

@@ -15,14 +15,15 @@ from collections.abc import Callable, Iterable, Iterator
 from pathlib import Path
 from typing import Any, Literal, TypedDict, TypeVar, cast
 
+from psp.config.blocks.vocabulary import VocabularyBlock
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, folder_beside, sha256, write_json
-from psp.core.progress import Progress
-from psp.core.settings import Section, choice, integer
+from psp.core.logs import Progress
 from psp.pairs.pair_file import read_mixed, read_sides
-from psp.text.tokenizer_kinds import COLLECTED, named, of_vocabulary
+from psp.text.tokenizer_kinds import of_vocabulary
 from psp.text.vocabulary import FILE
-from psp.text.word_tokenizer import SPLITS, WHITESPACE
+
+DEFAULTS = VocabularyBlock()
 
 
 class VocabularySplit(TypedDict, total=False):
@@ -44,33 +45,6 @@ class VocabularyReport(VocabularySplit):
     sha256: str  # SHA-256 of vocabulary.txt
 
 
-SECTION = Section(
-    f"the vocabulary of a model whose encoder is {named(lambda kind: kind.collected, lambda kind: f'`{kind.kind}`')}",
-    {
-        "size": integer(
-            200000,
-            at_least=1,
-            at_most=2000000,
-            recipes={"paranmt": 200000},
-            unstated=["paranmt"],
-            help=f"maximum number of {COLLECTED}, the most frequent ones",
-        ),
-        "min_count": integer(
-            2,
-            at_least=1,
-            recipes={"paranmt": 1},
-            unstated=["paranmt"],
-            help="minimum number of occurrences in the training pairs, both sides",
-        ),
-        "split": choice(
-            SPLITS[0],
-            SPLITS,
-            recipes={"paranmt": WHITESPACE},
-            help="how text is split into words; letters: runs of letters and digits, with apostrophes inside them, and "
-            "each punctuation mark or symbol by itself; whitespace: only at white space; no effect on trigrams",
-        ),
-    },
-)
 S = TypeVar("S")
 
 #: Distinct tokens that are counted in memory, about 200 MB.
@@ -84,9 +58,9 @@ def build_vocabulary(
     out: Path,
     *,
     kind: str,
-    size: int = SECTION["size"].default,
-    min_count: int = SECTION["min_count"].default,
-    split: str = SECTION["split"].default,
+    size: int = DEFAULTS.size,
+    min_count: int = DEFAULTS.min_count,
+    split: str = DEFAULTS.split,
     report: Path,
     most_in_memory: int = MOST_IN_MEMORY,
     own: bool = False,

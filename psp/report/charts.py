@@ -10,12 +10,15 @@ import io
 import itertools
 import math
 import re
-from collections.abc import Mapping, Sequence
+import textwrap
+from collections.abc import Callable, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from markupsafe import Markup, escape
 
 from psp.core.errors import from_extra
+from psp.core.files import atomic
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -30,10 +33,10 @@ _TEXT = "#010203"
 _LINE = "#888888"
 #: Pixels: of the whole chart; of names at its left, at most; of the space above and below the axes.
 WIDTH, _LABELS, _BELOW, _LEGEND = 340, 136, 36, 16
+#: Of a picture that stands alone: its width and the lines of its notes in such pixels, each of which is several of its.
+_WIDE, _NOTE, _SHARP = 620, 11, 2.5
 #: Approximate pixels of a letter.
 _LETTER = 5.6
-#: Points of a curve, at most; more are averaged over neighbours.
-POINTS = 300
 FONT = "system-ui, sans-serif"
 #: matplotlib's units are points, 72 an inch: at this resolution they are pixels.
 _DPI = 72
@@ -46,24 +49,33 @@ _STYLE = {
 }  # fmt: skip
 
 
-def bars(rows: Rows, *, label: str, name: str) -> Markup:
-    """Horizontal bars of what is left, each with what was removed and a note after it.
+def point(name: str, system: str, value: float | None, interval: Sequence[float] | None = None) -> dict[str, Any]:
+    """A row of :func:`dots`."""
+    low, high = interval or (None, None)
+    return {"name": name, "system": system, "value": value, "low": low, "high": high}
+
+
+def funnel(stages: Sequence[tuple[str, int]], *, label: str, name: str) -> Markup:
+    """Horizontal bars of what is left after each stage, each with what that took.
 
     Args:
-        rows: ``name``, ``value``, ``taken`` and the text of the ``note``.
+        stages: their names, and what each leaves; the first takes nothing.
         label: what the values are.
         name: prefix of identifiers in the page, and of no other chart's.
     """
-    values, taken = ([float(row[key]) for row in rows] for key in ("value", "taken"))
-    with _Chart(22 * len(rows), names=[str(row["name"]) for row in rows]) as chart:
+    names, left = zip(*stages, strict=True)
+    before = (left[0], *left[:-1])
+    taken = [had - value for had, value in zip(before, left, strict=True)]
+    notes = [f"{value:,}{f' (−{gone:,})' if gone else ''}" for value, gone in zip(left, taken, strict=True)]
+    with _Chart(22 * len(stages), names=names) as chart:
         axes = chart.axes
-        axes.barh(range(len(rows)), values, 0.72, color=COLOURS[0])
-        axes.barh(range(len(rows)), taken, 0.72, left=values, color=COLOURS[1], alpha=0.55)
-        notes = _LETTER * max(len(str(row["note"])) for row in rows) / (WIDTH - _LABELS - 14)
-        axes.set_xlim(0, max(map(sum, zip(values, taken, strict=True))) / (1 - min(notes, 0.75)) or 1)
+        axes.barh(range(len(stages)), left, 0.72, color=COLOURS[0])
+        axes.barh(range(len(stages)), taken, 0.72, left=left, color=COLOURS[1], alpha=0.55)
+        beside = _LETTER * max(map(len, notes)) / (WIDTH - _LABELS - 14)
+        axes.set_xlim(0, max(before) / (1 - min(beside, 0.75)) or 1)
         axes.xaxis.set_major_locator(_ticker().MaxNLocator(3))
-        for place, (row, value, gone) in enumerate(zip(rows, values, taken, strict=True)):
-            axes.annotate(str(row["note"]), (value + gone, place), (4, 0), textcoords="offset points", va="center")
+        for place, (had, note) in enumerate(zip(before, notes, strict=True)):
+            axes.annotate(note, (had, place), (4, 0), textcoords="offset points", va="center")
         return chart.svg(name, label, x=label)
 
 
@@ -71,53 +83,66 @@ def dots(rows: Rows, *, label: str, name: str, logarithmic: bool = False) -> Mar
     """A dot and an interval per row, one colour a system; systems of one test are below one another.
 
     Args:
-        rows: ``name`` (the test), ``system``, ``value``, and ``low`` and ``high``, or None for both.
+        rows: made by :func:`point`; ``name`` is the test.
         label: what the values are.
         name: prefix of identifiers.
         logarithmic: whether the axis is, for values above 0.
     """
+    with _dots(rows) as chart:
+        _draw_dots(chart.axes, rows, logarithmic=logarithmic)
+        return chart.svg(name, label, x=label)
+
+
+def save_dots(rows: Rows, out: Path, *, label: str, title: str, notes: Sequence[str]) -> None:
+    """Such a chart on a logarithmic axis as a PNG file, with the values after the dots, a title and notes below.
+
+    Raises:
+        DataError: the file cannot be written.
+    """
+
+    def make() -> Figure:
+        with _dots(rows, width=_WIDE, title=title, notes=notes) as chart:
+            _draw_dots(chart.axes, rows, logarithmic=True, written="{:,.0f}")
+            return chart.finished(x=label)
+
+    save(make, out)
+
+
+def _dots(rows: Rows, **given: Any) -> _Chart:
+    tests, systems = (list(dict.fromkeys(str(row[key]) for row in rows)) for key in ("name", "system"))
+    legend = math.ceil(len(systems) / 2) if len(systems) > 1 else 0
+    return _Chart(len(tests) * (8 + 10 * len(systems)), names=tests, legend=legend, **given)
+
+
+def _draw_dots(axes: Axes, rows: Rows, *, logarithmic: bool, written: str = "") -> None:
     systems = list(dict.fromkeys(row["system"] for row in rows))
     tests = list(dict.fromkeys(row["name"] for row in rows))
     ends = [end for row in rows for end in (row["value"], row["low"], row["high"]) if end is not None]
     margin = 0.05 * (max(ends) - min(ends)) or 1.0
     limits = (min(ends) / 1.3, max(ends) * 1.3) if logarithmic else (min(ends) - margin, max(ends) + margin)
-    legend = math.ceil(len(systems) / 2) if len(systems) > 1 else 0
-    with _Chart(len(tests) * (8 + 10 * len(systems)), names=[str(test) for test in tests], legend=legend) as chart:
-        axes = chart.axes
-        if logarithmic:
-            _logarithmic(axes, subs=(1,) if limits[1] > 30 * limits[0] else (1, 2, 5))
-        for at, system in enumerate(systems):
-            own = [row for row in rows if row["system"] == system]
-            shift = ((at + 0.5) / len(systems) - 0.5) * 0.7
-            heights = [tests.index(row["name"]) + shift for row in own]
-            colour = COLOURS[at % len(COLOURS)]
-            held = [(height, row) for height, row in zip(heights, own, strict=True) if row["low"] is not None]
-            axes.hlines(
-                [height for height, _ in held], [row["low"] for _, row in held], [row["high"] for _, row in held],
-                color=colour, linewidth=1.6,
-            )  # fmt: skip
-            axes.plot([row["value"] for row in own], heights, "o", color=colour, markersize=5, label=str(system))
-        axes.set_xlim(*limits)
-        return chart.svg(name, label, x=label)
+    if logarithmic:
+        logarithmic_x(axes, subs=(1,) if limits[1] > 30 * limits[0] else (1, 2, 5))
+    for at, system in enumerate(systems):
+        own = [row for row in rows if row["system"] == system]
+        shift = ((at + 0.5) / len(systems) - 0.5) * 0.7
+        heights = [tests.index(row["name"]) + shift for row in own]
+        colour = COLOURS[at % len(COLOURS)]
+        held = [(height, row) for height, row in zip(heights, own, strict=True) if row["low"] is not None]
+        axes.hlines(
+            [height for height, _ in held], [row["low"] for _, row in held], [row["high"] for _, row in held],
+            color=colour, linewidth=1.6,
+        )  # fmt: skip
+        axes.plot([row["value"] for row in own], heights, "o", color=colour, markersize=5, label=str(system))
+        for height, row in zip(heights, own, strict=True) if written else ():
+            text, place = written.format(row["value"]), (row["high"], height)
+            axes.annotate(text, place, (4, 0), textcoords="offset points", va="center", fontsize=7)
+    axes.set_xlim(limits[0], limits[1] * (1.6 if written else 1))
 
 
-def curve(rows: Rows, *, x: str, y: str, name: str, points: bool = False) -> Markup:
-    """A line through ``x`` and ``y``, which also name the axes; with ``points``, a dot at each row.
-
-    Args:
-        rows: the values, in the order of ``x``.
-        x, y: keys of the values.
-        name: prefix of identifiers.
-        points: whether to draw a dot at each row; those whose ``kept`` is true are larger.
-    """
-    rows = [{"x": float(row[x]), "y": float(row[y]), "kept": bool(row.get("kept"))} for row in rows]
-    rows = [row for row in rows if math.isfinite(row["y"])]
-    shown = rows if points else thinned(rows)
+def panel(draw: Callable[[Axes], None], *, x: str, y: str, name: str) -> Markup:
+    """What ``draw`` draws between axes with these names; identifiers begin with ``name``."""
     with _Chart(150) as chart:
-        chart.axes.plot([row["x"] for row in shown], [row["y"] for row in shown], color=COLOURS[0], linewidth=1.5)
-        if points:
-            for row in rows:
-                chart.axes.plot([row["x"]], [row["y"]], "o", color=COLOURS[0], markersize=9 if row["kept"] else 5)
+        draw(chart.axes)
         mark_cut(chart.axes)
         return chart.svg(name, f"{y} by {x}", x=x, y=y)
 
@@ -136,7 +161,7 @@ def scatter(rows: Rows, *, x: str, y: str, name: str) -> Markup:
         axes = chart.axes
         for system, colour in zip(systems, itertools.cycle(COLOURS)):
             axes.plot([], [], "o", color=colour, label=system)
-        _logarithmic(axes, subs=(1, 2, 5))
+        logarithmic_x(axes, subs=(1, 2, 5))
         for row in rows:
             if row["low"] is not None:
                 axes.vlines(row[x], row["low"], row["high"], color=_LINE, linewidth=1)
@@ -148,17 +173,6 @@ def scatter(rows: Rows, *, x: str, y: str, name: str) -> Markup:
         return chart.svg(name, f"{y} by {x}", x=x, y=y)
 
 
-def thinned(rows: Rows, points: int = POINTS) -> list[dict[str, float]]:
-    """At most this many rows, each the mean of neighbours in ``x`` and ``y``."""
-    if len(rows) <= points:
-        return [{"x": row["x"], "y": row["y"]} for row in rows]
-    ends = [round(len(rows) * at / points) for at in range(points + 1)]
-    return [
-        {key: sum(row[key] for row in rows[start:end]) / (end - start) for key in ("x", "y")}
-        for start, end in itertools.pairwise(ends)
-    ]
-
-
 class _Chart:
     """A figure of one panel, within which psp's style is in force.
 
@@ -166,29 +180,39 @@ class _Chart:
         height: of the panel, in pixels.
         names: of the rows, from the top down, at its left; none where the axis has numbers.
         legend: its lines, above the panel.
+        width: of the whole chart, in pixels.
+        title, notes: above and below it, in a picture that stands alone.
     """
 
     axes: Axes
 
-    def __init__(self, height: int, names: Sequence[str] = (), legend: int = 0) -> None:
-        self._height, self._names, self._legend = height, names, legend
+    def __init__(
+        self, height: int, names: Sequence[str] = (), legend: int = 0, *, width: int = WIDTH, title: str = "",
+        notes: Sequence[str] = (),
+    ) -> None:  # fmt: skip
+        self._height, self._names, self._legend, self._width, self._title = height, names, legend, width, title
+        self._notes = [line for note in notes for line in textwrap.wrap(note, width // 5, break_on_hyphens=False)]
 
     def __enter__(self) -> _Chart:
         with from_extra("workflow", "charts need matplotlib"):
             import matplotlib.style
             from matplotlib.figure import Figure
-        self._style = matplotlib.style.context(["default", _STYLE])
+        # A picture that stands alone may need fonts of other scripts; on a page they are the reader's.
+        family = {"font.family": matplotlib.rcParams["font.family"]} if self._title else {}
+        self._style = matplotlib.style.context(["default", _STYLE, family])
         self._style.__enter__()
-        top = 8 + _LEGEND * self._legend
-        whole = self._height + top + _BELOW
-        self._figure: Figure = Figure(figsize=(WIDTH / _DPI, whole / _DPI), dpi=_DPI)
-        left = _LABELS + 6 if self._names else 52
-        self.axes = self._figure.add_axes(
-            (left / WIDTH, _BELOW / whole, (WIDTH - left - 8) / WIDTH, self._height / whole)
-        )
+        top = 8 + _LEGEND * (self._legend + 2 * bool(self._title))
+        below = _BELOW + _NOTE * (len(self._notes) + bool(self._notes))
+        width, whole = self._width, self._height + top + below
+        self._figure = Figure(figsize=(width / _DPI, whole / _DPI), dpi=_SHARP * _DPI if self._title else _DPI)
+        labels = _LABELS * width // WIDTH
+        left = labels + 6 if self._names else 52
+        right = 8 if self._names else 18  # half of the last number
+        place = (left / width, below / whole, (width - left - right) / width, self._height / whole)
+        self.axes = self._figure.add_axes(place)
         self.axes.xaxis.set_major_locator(_ticker().MaxNLocator(5))
         if self._names:
-            self.axes.set_yticks(range(len(self._names)), [_shortened(name) for name in self._names])
+            self.axes.set_yticks(range(len(self._names)), [_shortened(name, labels) for name in self._names])
             self.axes.set_ylim(len(self._names) - 0.5, -0.5)
             self.axes.tick_params(axis="y", length=0)
             self.axes.grid(axis="y", visible=False)
@@ -198,19 +222,39 @@ class _Chart:
     def __exit__(self, *error: object) -> None:
         self._style.__exit__(None, None, None)
 
-    def svg(self, name: str, about: str, *, x: str, y: str = "") -> Markup:
-        """The chart, whose background is transparent and whose text has the colour of the text around it."""
+    def finished(self, *, x: str, y: str = "") -> Figure:
+        """The figure, with the names of its axes, its legend, title and notes."""
         self.axes.set_xlabel(x)
         self.axes.set_ylabel(y)
         if self.axes.get_xscale() == "linear":
-            self.axes.xaxis.set_major_formatter(_ticker().FuncFormatter(lambda value, _: _number(value)))
+            short_numbers(self.axes)
         if self._legend:
-            self._figure.legend(loc="upper left", bbox_to_anchor=(0, 1), ncols=2, borderaxespad=0, handletextpad=0.2)
+            top = 1 - bool(self._title) * 2 * _LEGEND / (self._figure.get_figheight() * _DPI)
+            self._figure.legend(loc="upper left", bbox_to_anchor=(0, top), ncols=2, borderaxespad=0, handletextpad=0.2)
+        if self._title:
+            self._figure.suptitle(self._title, x=0.01, ha="left", fontsize=13, fontweight="bold")
+            self._figure.text(0.01, 0.01, "\n".join(self._notes), fontsize=8, va="bottom")
+        return self._figure
+
+    def svg(self, name: str, about: str, *, x: str, y: str = "") -> Markup:
+        """The chart, whose background is transparent and whose text has the colour of the text around it."""
         out = io.StringIO()
-        self._figure.savefig(
+        self.finished(x=x, y=y).savefig(
             out, format="svg", transparent=True, metadata=dict.fromkeys(("Date", "Creator", "Format", "Type"))
         )
         return Markup(_labelled(_renumbered(_plain(out.getvalue()), name), about))  # it has escaped all texts
+
+
+def save(make: Callable[[], Figure], out: Path) -> None:
+    """Save a figure as a PNG file, in matplotlib's default style, whatever the user's matplotlibrc says.
+
+    Raises:
+        DataError: ``out`` cannot be written.
+    """
+    import matplotlib.style  # heavy
+
+    with matplotlib.style.context("default"), atomic(out) as temporary:
+        make().savefig(temporary, format="png", metadata={"Software": None})
 
 
 def mark_cut(axes: Axes) -> None:
@@ -227,16 +271,20 @@ def mark_cut(axes: Axes) -> None:
         axes.add_patch(PathPatch(strokes, transform=axes.transAxes, **style))
 
 
-def _logarithmic(axes: Axes, subs: Sequence[float] = (1,)) -> None:
+def logarithmic_x(axes: Axes, subs: Sequence[float] = (1,)) -> None:
     """Make the x axis logarithmic, with plain numbers at ``subs`` of each decade."""
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(_ticker().LogLocator(subs=subs, numticks=12))
-    axes.xaxis.set_major_formatter(_ticker().FuncFormatter(lambda value, _: _number(value)))
     axes.xaxis.set_minor_locator(_ticker().NullLocator())
+    short_numbers(axes)
+
+
+def short_numbers(axes: Axes) -> None:
+    """Write the numbers of the x axis short: ``1.5 M`` for 1,500,000."""
+    axes.xaxis.set_major_formatter(_ticker().FuncFormatter(lambda value, _: _number(value)))
 
 
 def _number(value: float) -> str:
-    """A tick's number, short: ``1.5 M`` for 1,500,000."""
     for size, letter in ((1e9, "G"), (1e6, "M"), (1e4, "k")):
         if abs(value) >= size:
             unit = 1e3 if letter == "k" else size
@@ -250,9 +298,9 @@ def _ticker() -> Any:
     return matplotlib.ticker
 
 
-def _shortened(name: str) -> str:
-    """A name that fits in :data:`_LABELS` pixels."""
-    most = int(_LABELS / _LETTER)
+def _shortened(name: str, pixels: int) -> str:
+    """A name that fits in this many pixels."""
+    most = int(pixels / _LETTER)
     return name if len(name) <= most else f"{name[: most - 1]}…"
 
 

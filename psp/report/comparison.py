@@ -1,6 +1,6 @@
-"""Tables of several systems: of several models, compare.json, a combination's parts, quantized.json, variants.json.
+"""Tables of several systems: models, figures of others, a combination's parts, quantized.json, variants.json.
 
-Below a system's figures stand its differences to the model.
+Below or beside a system's figures stand its differences to the model.
 """
 
 from __future__ import annotations
@@ -8,12 +8,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from psp.evaluation.systems import TRAINED
 from psp.models.scores import compared_metrics, main_metrics
-from psp.report.layout import Cell, Number, Table
 from psp.report.reported import ReportedScores
+from psp.report.tables import Cell, Number, Stacked, Table
 from psp.text.languages import name_of_set
-from psp.text.published_sets import is_published, own_name, same_domain, sets
+from psp.text.published_sets import is_published, own_name, sets
 
 #: Score -> column heading, and number format.
 COLUMNS = {
@@ -99,74 +98,35 @@ def judged(difference: Mapping[str, Any] | None, *, is_error: bool) -> int:
     return -1 if (difference["interval"][0] > 0) == is_error else 1
 
 
-def _system(
-    name: str,
-    figures: Mapping[str, Any],
-    shown: Sequence[tuple[str, str, str]],
-    differences: Mapping[str, Any] | None = None,
-    own: str = "",
-    beside: Sequence[Cell] = (),
-) -> Iterator[list[Cell]]:
-    """A system's figures, and below them its differences to the model ``own``, unless it is that."""
-    yield [name, *beside, *(Number(figures.get(key)) for key, _, _ in shown)]
-    if differences is not None:
-        cells = (difference(differences.get(key), is_error=is_error(key)) for key, _, _ in shown)
-        yield [f"{name} - {own}", *("" for _ in beside), *cells]
-
-
-def _below(what: str, own: str) -> str:
-    return (
-        f"Correlations x 100, errors in %. Below each {what} its figures minus those of {own}, with the 95% interval "
-        "of the paired bootstrap over the test pairs; if it contains 0, the difference is not significant."
-    )
-
-
 #: Training is not compared here, and the mean over one language is redundant.
 LEFT_OUT = ("stsb/dev", "development/score", "development/pearson", "development/error")
 
 
-def compared(
-    result: Mapping[str, Any], reported: Sequence[ReportedScores] = (), evaluation: Mapping[str, Any] | None = None
-) -> Table:
-    """compare.json as a table.
-
-    Args:
-        result: compare.json.
-        reported: figures of others; systems without one of the columns are left out.
-        evaluation: the model's eval.json, which knows its corpora.
-    """
-    figures = {name: compared_metrics(body) for name, body in result["systems"].items()}
-    own = result["model"]
-    body = result["systems"][TRAINED]
-    shown = list(columns(list(figures[TRAINED]), leave_out=LEFT_OUT, means=True, body=body))
-    rows: list[list[Cell]] = []
-    for name, scores in figures.items():
-        rows += _system(own if name == TRAINED else name, scores, shown, result["differences"].get(name), own)
-    notes = [_below("system", own)]
-    if evaluation and (domain := same_domain(evaluation)):
-        notes.append(domain)
-    known = {key for key, _, _ in shown if is_published(body, key)}
+def quoted(evaluation: Mapping[str, Any], reported: Sequence[ReportedScores]) -> Table | None:
+    """Figures of others, never measured here, below the model's on the same published sets; None if there are none."""
+    own = compared_metrics(evaluation)
+    shown = [
+        (key, head)
+        for key, head, _ in columns(list(own), leave_out=LEFT_OUT, means=True)
+        if own[key] is not None and is_published(evaluation, key) and any(key in one.figures for one in reported)
+    ]
+    rows: list[list[Cell]] = [[Stacked(evaluation["model"], "measured here"), *(Number(own[key]) for key, _ in shown)]]
     sources: dict[tuple[str, str, str], int] = {}
     for one in reported:
-        if known & one.figures.keys():
+        if one.figures.keys() & {key for key, _ in shown}:
             number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
-            cited = (Number(one.figures.get(key) if key in known else None) for key, _, _ in shown)
-            rows.append([f"{one.name} (quoted, {number})", *cited])
-    if sources:
-        notes.append("Quoted figures were not measured here, and their protocols match ours on paper only:")
-        notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
-    elif reported:
-        notes.append("Nothing is quoted: no figure of these is over a whole published set that others were scored on.")
-    head = ["system", *(head for _, head, _ in shown)]
-    return Table(head, rows, range(1, len(head)), notes)
+            rows.append([f"{one.name} ({number})", *(Number(one.figures.get(key)) for key, _ in shown)])
+    notes = ["Quoted figures were not measured here, and their protocols match ours on paper only."]
+    notes += [f"({number}) {source}; {date}. {note}" for (source, date, note), number in sources.items()]
+    return Table(["system", *(head for _, head in shown)], rows, range(1, len(shown) + 1), notes) if sources else None
 
 
 def models(evaluations: Mapping[str, Mapping[str, Any]]) -> Table:
-    """eval.json of several models, by their names, as one table: a row for each."""
-    shown = shared_columns(evaluations)
+    """eval.json of several models, by their names, as one table: a row for each, also of those without one."""
+    shown = shared_columns({name: body for name, body in evaluations.items() if body})
     rows: list[list[Cell]] = []
     for name, body in evaluations.items():
-        train, figures = body.get("train", {}), compared_metrics(body)
+        train, figures = body.get("train", {}), compared_metrics(body) if body else {}
         chosen = train.get("final", train.get("best")) or {}
         cells = (Number(figures.get(key) if name in group else None, written="{:.2f}") for key, _, group in shown)
         rows.append([name, train.get("store_pairs"), Number(chosen.get("score"), written="{:.2f}"), *cells])
@@ -201,10 +161,15 @@ def parts(evaluation: Mapping[str, Any]) -> Table:
     """``parts`` and ``between_parts`` of a combination's eval.json as a table."""
     own, figures = evaluation["model"], compared_metrics(evaluation)
     shown = list(columns(list(figures), means=True, body=evaluation))
-    rows = [*_system(own, figures, shown, beside=[""])]
+    rows: list[list[Cell]] = [[own, "", *(Number(figures[key]) for key, _, _ in shown)]]
     for part in evaluation["parts"]:
-        rows += _system(part["model"], part["scores"], shown, part["differences"], own, [f"{part['weight']:g}"])
-    notes = [_below("part", own)]
+        lost = (difference(part["differences"].get(key), is_error=is_error(key)) for key, _, _ in shown)
+        rows.append([part["model"], f"{part['weight']:g}", *(Number(part["scores"].get(key)) for key, _, _ in shown)])
+        rows.append([f"{part['model']} - {own}", "", *lost])
+    notes = [
+        f"Correlations x 100, errors in %. Below each part its figures minus those of {own}, with the 95% interval of "
+        "the paired bootstrap over the test pairs; if it contains 0, the difference is not significant."
+    ]
     notes += [
         f"Mean absolute difference of Pearson between {' and '.join(one['models'])}: "
         f"{one['mean_absolute_difference']:.1f}, over {one['sets']} STS sets."

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,16 +16,13 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.files import read_report
-from psp.report.charts import mark_cut
-from psp.report.pictures import save
+from psp.report.charts import COLOURS, logarithmic_x, mark_cut, save, short_numbers
 from psp.text.csv_table import Column, read_table
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-#: Okabe and Ito's palette, safe for colour-blind readers.
-COLOURS = ("#0072B2", "#D55E00", "#009E73", "#CC79A7", "#E69F00", "#56B4E9", "#000000")
 #: Line styles, if there are more lines than colours.
 STYLES = ("-", "--", ":")
 MARKERS = ("o", "s", "^")  # by style: a variant of one epoch is a point
@@ -85,32 +82,29 @@ class Curve:
         """
         metrics = read_table(folder / "metrics.csv", ("pairs", "megabatch", "loss"))
         report = read_report(folder / "train.json", 1)
-        evaluations, best = report["development"], report["best"]
-        kept = None if best is None else [row["step"] == best["step"] for row in evaluations]
-        if kept is not None and not any(kept):
+        curve = cls.of(label, metrics, report)
+        if report["best"] is not None and curve.kept is None:
             raise DataError("best is not among the evaluations in development; train again", folder / "train.json")
-        x, dev_x = metrics["pairs"], np.array([row["pairs"] for row in evaluations], dtype=np.float64)
         if against == "seconds":
             timing = read_table(folder / "timing.csv", ("pairs", "seconds"))
             pairs, seconds = (np.concatenate([[0.0], timing[name]]) for name in ("pairs", "seconds"))
-            x, dev_x = np.interp(x, pairs, seconds), np.interp(dev_x, pairs, seconds)
-        elif against != "pairs":
+            return replace(curve, x=np.interp(curve.x, pairs, seconds), dev_x=np.interp(curve.dev_x, pairs, seconds))
+        if against != "pairs":
             raise ValueError(f"against: {against!r}, neither pairs nor seconds")
-        score, pearson, error = (
-            np.array([row[key] for row in evaluations], dtype=np.float64) for key in ("score", "pearson", "error")
+        return curve
+
+    @classmethod
+    def of(cls, label: str, metrics: Mapping[str, Column], report: Mapping[str, Any]) -> Curve:
+        """The curves of metrics.csv and train.json against pairs; a transformer's two validations are none."""
+        found, best = report.get("development"), report.get("best")
+        rows = found if isinstance(found, list) else []
+        kept = [at for at, row in enumerate(rows) if best is not None and row["step"] == best["step"]]
+        dev_x, score, pearson, error = (
+            np.array([row[key] for row in rows], dtype=np.float64) for key in ("pairs", "score", "pearson", "error")
         )
-        return cls(
-            label,
-            x,
-            metrics["loss"],
-            metrics["megabatch"],
-            dev_x,
-            score,
-            pearson,
-            error,
-            None if kept is None else kept.index(True),
-            report,
-        )
+        x, loss, megabatch = (np.asarray(metrics[key], dtype=np.float64) for key in ("pairs", "loss", "megabatch"))
+        best_row = kept[0] if kept else None
+        return cls(label, x, loss, megabatch, dev_x, score, pearson, error, best_row, dict(report))
 
 
 def draw(models: Sequence[tuple[str, Path]], out: Path, *, against: str = "pairs") -> None:
@@ -183,7 +177,7 @@ def variants_picture(model: str, variants: Mapping[str, Sequence[Curve]], agains
             panel.plot(x / unit, y, style, color=colour, linewidth=2, marker=marker, markersize=4.5, label=text)
         panel.set_ylabel(label)
     if far:
-        panels[0].set_xscale("log")  # for all panels: they share the axis
+        logarithmic_x(panels[0], subs=(1, 2, 5))  # for all panels: they share the axis
         axis += ", logarithmic"
     _finish(figure, panels, axis, against, legend=True, far=far)
     return figure
@@ -223,9 +217,14 @@ def picture(curves: Sequence[Curve], against: str = "pairs") -> Figure:
     title = curves[0].label if len(curves) == 1 else f"Learning curves of {len(curves)} models"
     figure.suptitle(title, fontsize=14, fontweight="bold")
     panels[0].set_title(shared, fontsize=9, color="0.35")
-    _draw_loss(panels[0], curves, own, unit)
+    draw_loss(panels[0], curves, own, unit)
+    panels[0].set_ylabel("loss per pair")
+    if any(map(grows, curves)):
+        panels[0].set_ylabel("loss per pair (solid)")
+        _draw_megabatches(panels[0], curves, unit)
     if developed:
-        _draw_scores(panels[1], curves, unit)
+        draw_scores(panels[1], curves, unit)
+        panels[1].set_ylabel(_score_label(curves))
     _finish(figure, panels, axis, against, legend=len(curves) > 1)
     return figure
 
@@ -255,22 +254,12 @@ def _finish(
         columns = math.ceil(len(labels) / 8)
         figure.legend(handles, labels, loc="outside lower center", ncols=columns, fontsize=9, frameon=False)
     panels[-1].set_xlabel(axis)
-    if far:
-        _few_ticks(panels[-1])
-    elif against == "pairs":
-        panels[-1].xaxis.set_major_formatter(_thousands())
+    if not far and against == "pairs":
+        short_numbers(panels[-1])
 
 
-def _few_ticks(panel: Axes) -> None:
-    """Put plain-number ticks at 1, 2 and 5 of each decade on a logarithmic axis."""
-    from matplotlib.ticker import LogLocator, NullLocator
-
-    panel.xaxis.set_major_locator(LogLocator(subs=(1, 2, 5)))
-    panel.xaxis.set_minor_locator(NullLocator())
-    panel.xaxis.set_major_formatter(_thousands())
-
-
-def _draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str], unit: float) -> None:
+def draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str] = ("",), unit: float = 1) -> None:
+    """Plot means of the loss, with the raw rows pale behind them; ``own`` follows the label of each curve."""
     for number, (curve, settings) in enumerate(zip(curves, own, strict=True)):
         colour = COLOURS[number % len(COLOURS)]
         if len(curve.x) > POINTS:
@@ -279,14 +268,9 @@ def _draw_loss(panel: Axes, curves: Sequence[Curve], own: Sequence[str], unit: f
             _means(curve.x) / unit, _means(curve.loss), color=colour, linewidth=1.8, label=curve.label + settings
         )
     panel.set_ylim(bottom=0)
-    if any(map(_grows, curves)):
-        panel.set_ylabel("loss per pair (solid)")
-        _draw_megabatches(panel, curves, unit)
-    else:
-        panel.set_ylabel("loss per pair")
 
 
-def _grows(curve: Curve) -> bool:
+def grows(curve: Curve) -> bool:
     """Return whether training used mega-batches; without mining each is one mini-batch, and the setting is unused."""
     return bool(np.max(curve.megabatch, initial=1) > 1)
 
@@ -299,7 +283,7 @@ def _draw_megabatches(panel: Axes, curves: Sequence[Curve], unit: float) -> None
     panel.set_zorder(sizes.get_zorder() + 1)  # draw the loss above the mega-batch steps
     panel.patch.set_visible(False)
     for number, curve in enumerate(curves):
-        if _grows(curve):
+        if grows(curve):
             colour = COLOURS[number % len(COLOURS)]
             sizes.step(curve.x / unit, curve.megabatch, where="pre", color=colour, linewidth=1.2, linestyle=":")
     sizes.set_ylabel("mini-batches per mega-batch (dotted)")
@@ -307,20 +291,20 @@ def _draw_megabatches(panel: Axes, curves: Sequence[Curve], unit: float) -> None
     sizes.yaxis.set_major_locator(MaxNLocator(integer=True, steps=[1, 2, 5, 10]))
 
 
-def _draw_scores(panel: Axes, curves: Sequence[Curve], unit: float) -> None:
+def draw_scores(panel: Axes, curves: Sequence[Curve], unit: float = 1) -> None:
+    """Plot validation scores, with a star at the one whose weights were kept."""
     for number, curve in enumerate(curves):
         colour = COLOURS[number % len(COLOURS)]
         panel.plot(curve.dev_x / unit, curve.scores, color=colour, linewidth=1.5, marker="o", markersize=3.5)
         if curve.kept is not None:
             x, score = curve.dev_x[curve.kept] / unit, curve.scores[curve.kept]
             panel.plot(x, score, color=colour, marker="*", markersize=15, markeredgecolor="white", clip_on=False)
-            word = "best" if curve.report["settings"]["select"] == "best" else "kept"
+            word = "best" if curve.report["settings"].get("select") == "best" else "kept"
             early = curve.dev_x[curve.kept] < curve.dev_x[-1] / 2
             panel.annotate(
                 f"{word} {score:.2f}", (x, score), xytext=(-8 if early else 8, 9), textcoords="offset points",
                 ha="left" if early else "right", color=colour, fontweight="bold",
             )  # fmt: skip
-    panel.set_ylabel(_score_label(curves))
     panel.margins(y=0.2)  # room above the best
 
 
@@ -336,7 +320,7 @@ def _settings(curves: Sequence[Curve]) -> tuple[str, list[str]]:
     told: list[dict[str, str]] = []
     for curve in curves:
         settings = curve.report["settings"]
-        names = SETTINGS.keys() & settings.keys() - (set() if _grows(curve) else {"megabatch"})
+        names = SETTINGS.keys() & settings.keys() - (set() if grows(curve) else {"megabatch"})
         shown = {name: text.format(settings[name]) for name, text in SETTINGS.items() if name in names}
         # A train.json written before objectives had titles has an objective with a margin.
         shown["title"] = curve.report.get("title", f"margin {settings['margin']:g}")
@@ -356,18 +340,6 @@ def _right(last: float, against: str) -> tuple[float, str]:
         if last >= 2 * seconds:
             return seconds, f"{name} of training"
     return 1, "seconds of training"
-
-
-def _thousands() -> Any:
-    from matplotlib.ticker import FuncFormatter
-
-    def text(value: float, _: Any) -> str:
-        for factor, letter in ((1e9, "B"), (1e6, "M"), (1e3, "k")):
-            if value >= factor:
-                return f"{value / factor:g}{letter}"
-        return f"{value:g}"
-
-    return FuncFormatter(text)
 
 
 def _means(values: Column) -> Column:

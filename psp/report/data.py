@@ -21,6 +21,7 @@ from psp.pairs import data_warnings
 from psp.pairs.data_warnings import filter_of, read_samples, shortened, verbatim
 from psp.pairs.pair_file import read_mixed
 from psp.pairs.store import SUFFIX, Store
+from psp.report.tables import Cell, Table, share
 from psp.text.word_tokenizer import WHITESPACE
 
 if TYPE_CHECKING:
@@ -427,49 +428,67 @@ HEADINGS = {
 }
 
 
+def heading(stage: str, name: str) -> str:
+    """What a stage's count is called."""
+    return HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " ")))
+
+
+def corpora_table(value: Mapping[str, Any]) -> Table:
+    """The corpora of data.json: what was read of each, what each stage took, and what is left."""
+    total = value["total"]
+    counts = [(stage, name) for stage in STAGES for name, count in total.get(stage, {}).items() if count]
+    taken = [heading(stage, name) for stage, name in counts]
+    head = ["corpus", "release", "licence", "read", "dropped by filters", *taken, "kept", "% kept", "pieces", "length"]
+    rows: list[list[Cell]] = [
+        [
+            *([row["label"], row["version"], row["licence"]["declared"] or "none declared", row["read"], _dropped(row)]
+              if row is not total else ["all", "", "", row["read"], row["dropped"]]),
+            *(row.get(stage, {}).get(name, 0) for stage, name in counts),
+            row["kept"],
+            share(row["kept"], row["read"], "{:.1f}"),
+            sum(row["pieces"].values()),
+            " / ".join("-" if mean is None else f"{mean:.1f}" for mean in row["mean_pieces"].values()),
+        ]
+        for row in (*value["corpora"], total)
+    ]  # fmt: skip
+    kind = value.get("tokenizer")
+    unit = f"{kind}s of the model's vocabulary" if kind else "pieces of the model's sentencepiece model"
+    note = f"Length is in {unit}, without unknown ones: the mean of source / target."
+    if kind == WHITESPACE:
+        note = "Length is in words between white space: the mean of source / target."
+    return Table(head, rows, range(3, len(head)), [note])
+
+
+def dropped_table(corpus: Mapping[str, Any]) -> Table:
+    """What the filters dropped of a corpus, by reason."""
+    what = "sentences" if of_kind(corpus["kind"]).is_text else "pairs"
+    rows: list[list[Cell]] = [
+        [entry["filter"] or "", entry["reason"], entry["pairs"], share(entry["pairs"], corpus["read"], "{:.2f}")]
+        for entry in corpus["dropped"]
+    ]
+    return Table(["filter", "reason", f"{what} dropped", "% of those read"], rows, (2, 3))
+
+
 def markdown(value: Mapping[str, Any]) -> str:
     """Render data.json as Markdown: a table of all corpora, then each one's source, licence and dropped pairs."""
     return "\n".join(_lines(value)) + "\n"
 
 
 def _lines(value: Mapping[str, Any]) -> Iterator[str]:
-    total, corpora = value["total"], value["corpora"]
-    kind = value.get("tokenizer")
-    unit = f"{kind}s of the model's vocabulary" if kind else "pieces of the model's sentencepiece model"
-    ending = f"Length is in {unit}, without unknown ones: the mean of source / target."
-    if kind == WHITESPACE:
-        ending = "Length is in words between white space: the mean of source / target."
+    total = value["total"]
     yield f"# The data of {value['model']}"
     yield ""
-    texts = [of_kind(corpus["kind"]).is_text for corpus in corpora]
+    texts = [of_kind(corpus["kind"]).is_text for corpus in value["corpora"]]
     what = "sentences" if all(texts) else "pairs and sentences" if any(texts) else "pairs"
     yield (
-        f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(corpora)} "
-        f"{'corpora' if len(corpora) != 1 else 'corpus'}, {total['read']:,} {what} read, {total['kept']:,} trained on. "
-        f"{ending}"
+        f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(texts)} "
+        f"{'corpora' if len(texts) != 1 else 'corpus'}, {total['read']:,} {what} read, {total['kept']:,} trained on."
     )
     yield ""
     if warnings := data_warnings.as_text(value["warnings"], value["model"], "markdown"):
         yield warnings
-    counts = [(stage, name) for stage in STAGES for name in total.get(stage, {})]
-    headings = [HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))) for stage, name in counts]
-    yield _row(["corpus", "licence", "read", "dropped by filters", *headings, "kept", "pieces", "length"])
-    yield "|---|---|" + "--:|" * (len(counts) + 5)
-    for row in (*corpora, total):
-        whole = row is total
-        yield _row(
-            [
-                "all" if whole else row["label"],
-                "" if whole else row["licence"]["declared"] or "none declared",
-                row["read"],
-                row["dropped"] if whole else _dropped(row),
-                *(row.get(stage, {}).get(name, 0) for stage, name in counts),
-                row["kept"],
-                sum(row["pieces"].values()),
-                " / ".join("-" if mean is None else f"{mean:.1f}" for mean in row["mean_pieces"].values()),
-            ]
-        )
-    for corpus in corpora:
+    yield corpora_table(value).markdown()[:-1]
+    for corpus in value["corpora"]:
         yield from _section(corpus)
 
 
@@ -497,10 +516,9 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
             f"{translated['encoder']['name']}:"
         )
         yield ""
-        yield _row(["bitext", "lines translated", "empty", "copies", "overlong", "cut"])
-        yield "|---|" + "--:|" * 5
-        for name, counts in translated["corpora"].items():
-            yield _row([name, *(f"{counts[key]:,}" for key in ("lines", "empty", "copies", "overlong", "cut"))])
+        keys = ("lines", "empty", "copies", "overlong", "cut")
+        rows = [[name, *(counts[key] for key in keys)] for name, counts in translated["corpora"].items()]
+        yield Table(["bitext", "lines translated", *keys[1:]], rows, range(1, 6)).markdown()[:-1]
     if mined := corpus.get("mined"):
         yield ""
         yield (
@@ -515,28 +533,17 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
         )
     if not corpus["dropped"]:
         return
-    text = of_kind(corpus["kind"]).is_text
     yield ""
-    yield _row(["filter", "reason", f"{'sentences' if text else 'pairs'} dropped", "% of those read"])
-    yield "|---|---|--:|--:|"
-    for entry in corpus["dropped"]:
-        yield _row(
-            [entry["filter"] or "", entry["reason"], entry["pairs"], f"{100 * entry['pairs'] / corpus['read']:.2f}"]
-        )
+    yield dropped_table(corpus).markdown()[:-1]
+    text = of_kind(corpus["kind"]).is_text
     for entry in corpus["dropped"]:
         if entry["samples"]:
             yield ""
             yield f"Dropped for {why(entry)}, for example:"
             yield ""
-            rows = [row[:1] if text else row for row in entry["samples"]]
-            yield from verbatim([" | ".join(map(shortened, row)) for row in rows])
+            yield from verbatim([" | ".join(map(shortened, row[:1] if text else row)) for row in entry["samples"]])
 
 
 def why(dropped: Mapping[str, Any]) -> str:
     """The filter and the reason of an entry of a corpus's ``dropped``."""
     return ": ".join(dict.fromkeys(filter(None, (dropped["filter"], dropped["reason"]))))
-
-
-def _row(cells: Sequence[Any]) -> str:
-    texts = (f"{cell:,}" if isinstance(cell, int) else str(cell).replace("|", "\\|") for cell in cells)
-    return f"| {' | '.join(texts)} |"

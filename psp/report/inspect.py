@@ -7,11 +7,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from markupsafe import Markup
-
 from psp.pairs.data_warnings import shortened
 from psp.report import page
-from psp.report.layout import Cell, Number, Table
+from psp.report.tables import Cell, Foreign, Number, Table
 
 #: Reasons of a filter with examples, and corpora of which each has some: those with the most.
 MOST = 3
@@ -81,15 +79,15 @@ def write(report: Mapping[str, Any], out: Path) -> None:
         out,
         name=report["model"],
         summary=summary(report),
-        findings=[(one["text"], [*map(page.foreign, one["samples"])]) for one in report["findings"]],
+        findings=[(one["text"], one["samples"]) for one in report["findings"]],
         notes=report["notes"],
-        table=page.of(table(report)),
+        table=table(report),
         columns=COLUMNS,
         filters=_dropped(report["corpora"]),
     )
 
 
-def _dropped(corpora: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, Markup]]:
+def _dropped(corpora: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, Table]]:
     """What each filter drops, the most first: its name, how much, for which reasons, and a table of examples."""
     total = sum(corpus["seen"] for corpus in corpora)
     counts: dict[str, Counter[str]] = {}
@@ -99,14 +97,14 @@ def _dropped(corpora: Sequence[Mapping[str, Any]]) -> list[tuple[str, str, str, 
             counts.setdefault(name, Counter())[why] += count
     found = []
     for name, reasons in sorted(counts.items(), key=lambda item: -item[1].total()):
-        rows = []
+        rows: list[list[Cell]] = []
         for why, _ in reasons.most_common(MOST):
             reason = f"{name}: {why}" if why else name
             most = sorted(corpora, key=lambda corpus: -corpus["dropped"].get(reason, 0) / max(corpus["seen"], 1))
             for corpus in most[:MOST]:
-                rows += [[why or name, corpus["label"], *map(page.foreign, [*columns, ""][:2])]
+                rows += [[why or name, corpus["label"], *map(Foreign, [*columns, ""][:2])]
                          for columns in corpus["examples"].get(reason, [])]  # fmt: skip
         named = ", ".join(f"{why} {count:,}" for why, count in reasons.most_common(MOST) if why)
         share = f"{reasons.total():,} ({reasons.total() / total:.2%})"
-        found.append((name, share, named, page.table(["reason", "corpus", "source", "target"], rows)))
+        found.append((name, share, named, Table(["reason", "corpus", "source", "target"], rows)))
     return found

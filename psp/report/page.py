@@ -21,9 +21,8 @@ from typing import Any
 import jinja2
 from markupsafe import Markup
 
+from psp.core import __version__
 from psp.core.files import atomic_text
-from psp.core.version import __version__
-from psp.report.layout import Number, Table
 
 #: Characters of a text shown in a table of texts.
 SHOWN_CHARACTERS = 500
@@ -77,8 +76,8 @@ def _visible(character: str) -> str:
 
 
 def _safe(value: Any) -> Any:
-    """A text as HTML with all its characters visible; anything else unchanged."""
-    if not isinstance(value, str) or isinstance(value, Markup):
+    """A text as HTML with all its characters visible; anything else, such as HTML, unchanged."""
+    if not isinstance(value, str) or hasattr(value, "__html__"):
         return value
     return Markup("\n".join("".join(map(_visible, line)) for line in value.split("\n")))
 
@@ -89,77 +88,28 @@ def prose(text: str) -> Markup:
 
 
 def table(head: Sequence[str], rows: Iterable[Sequence[Any]], *, numbers: Collection[int] = ()) -> Markup:
-    """Lay out a table that can be sorted by a click on a column's head; it scrolls on its own if it is too wide.
+    """A table that can be sorted by a click on a column's head; it scrolls on its own if it is too wide.
 
     On a phone its first column stays while others scroll; with three columns of text, or sentences, a row is a card.
 
     Args:
         head: names of the columns.
-        rows: their cells; integers get separators, None is a dash, texts are escaped.
+        rows: their cells.
         numbers: columns of numbers, aligned to the right.
     """
     # One template renders it, not pandas' Styler: that gives every cell a class for its place, and random identifiers.
-    return Markup(
-        _environment()
-        .get_template("table.html")
-        .render(
-            head=head,
-            rows=[[_cell(value, column in numbers) for column, value in enumerate(row)] for row in rows],
-            numbers=frozenset(numbers),
-        )
-    )
+    names = [name.replace(" - ", " − ") for name in head]
+    rendered = _environment().get_template("table.html").render(
+        head=names, rows=[map(cell, row) for row in rows], numbers=frozenset(numbers)
+    )  # fmt: skip
+    return Markup(rendered)
 
 
-def _cell(value: Any, is_number: bool) -> Any:
+def cell(value: Any) -> Any:
+    """A cell as HTML: integers get separators, None is a dash, texts are escaped."""
     if value is None:
         return "–"
-    if isinstance(value, int) and not isinstance(value, bool):
-        return f"{value:,}"
-    cell = _safe(value)
-    # A line may end between a figure and its interval, but not within the interval, nor before a unit.
-    return cell.replace(", ", ",\u00a0").replace(" %", "\u00a0%") if is_number and isinstance(cell, str) else cell
-
-
-def stacked(first: Any, second: Any) -> Markup:
-    """A cell of two lines, the second small; nothing there is None."""
-    return Markup("{} <small>{}</small>").format(_cell(first, False), "" if second is None else _safe(second))
-
-
-def scored(value: float | None, interval: Sequence[float] | None = None, *, sign: bool = False) -> str:
-    """A figure with its interval, such as ``69.8 [69.0, 70.5]``; a dash for None.
-
-    Args:
-        value: the figure.
-        interval: its ends.
-        sign: write a plus before positive figures, for differences.
-    """
-    return "–" if value is None else str(Number(value, interval, sign=sign)).replace("-", "−")
-
-
-def of(what: Table) -> Markup:
-    """A table as HTML, without its notes."""
-    rows = [[number(cell) if isinstance(cell, Number) else cell for cell in row] for row in what.rows]
-    head = [name.replace(" - ", " − ") for name in what.head]
-    while "difference" in head:  # below the figure that it belongs to
-        del head[at := head.index("difference")]
-        for row in rows:
-            row[at - 1 : at + 1] = [stacked(*row[at - 1 : at + 1])]
-    return table(head, rows, numbers=[column for column in what.numbers if column < len(head)])
-
-
-def number(figure: Number) -> str | Markup | None:
-    """A figure of a table as HTML; a difference in colour where it is known to be better or worse."""
-    if figure.value is None:
-        return None
-    text = str(figure).replace("-", "−")
-    if not figure.better:
-        return text
-    return Markup('<span class="{}">{}</span>').format("good" if figure.better > 0 else "bad", text)
-
-
-def share(part: int, whole: int) -> str:
-    """A share in percent; a dash for None."""
-    return f"{100 * part / whole:.1f} %" if whole else "–"
+    return f"{value:,}" if isinstance(value, int) and not isinstance(value, bool) else Markup.escape(_safe(value))
 
 
 @functools.cache
@@ -173,7 +123,7 @@ def _environment() -> jinja2.Environment:
         undefined=jinja2.StrictUndefined,
         keep_trailing_newline=True,
     )
-    filters: Mapping[str, Any] = {"prose": prose, "thousands": "{:,}".format}
+    filters: Mapping[str, Any] = {"prose": prose, "foreign": foreign, "thousands": "{:,}".format}
     made.filters.update(filters)
     return made
 

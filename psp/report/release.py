@@ -17,9 +17,8 @@ from typing import Any
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, atomic_text, new_folder, read_json, sha256
 from psp.corpora.archive import store_member
-from psp.models import card, card_data, card_file, checksums
-from psp.models.files import CONFIG, file_names
-from psp.models.kinds import load
+from psp.models import CONFIG, card, card_data, card_file, checksums, file_names
+from psp.models.folder import load
 from psp.models.licence import NONE, normalised
 from psp.models.scores import eval_results
 from psp.pairs.data_warnings import verbatim

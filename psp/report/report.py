@@ -11,24 +11,24 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import yaml
-from markupsafe import Markup
 
 from psp.core.machine import versions
-from psp.evaluation.systems import BASELINES, TRAINED
+from psp.evaluation.systems import BASELINES
 from psp.models.card_data import public_address
-from psp.models.scores import by_place, compared_metrics, direction, scores, tasks_of
+from psp.models.scores import by_place, direction, scores, tasks_of
 from psp.pairs import data_warnings
-from psp.report import charts, comparison, eval_table, page, task_table
-from psp.report.comparison import LEFT_OUT, columns, difference
-from psp.report.data import HEADINGS, STAGES, why
-from psp.report.examples_table import tables
+from psp.report import charts, comparison, eval_table, page, speed_chart, task_table
+from psp.report.curve import Curve, draw_loss, draw_scores
+from psp.report.data import STAGES, corpora_table, dropped_table, heading, why
 from psp.report.reported import ReportedScores
 from psp.report.reported import load as load_reported
 from psp.report.run import STORE, Run, kept_pairs
 from psp.report.summary import facts, summary, title
+from psp.report.tables import Cell, Foreign, Number, Stacked, Table
 from psp.text.languages import NAMES
-from psp.text.published_sets import is_published, same_domain
+from psp.text.published_sets import same_domain
 
 #: How a config is written.
 YAML: dict[str, Any] = {"sort_keys": False, "allow_unicode": True, "width": 100}
@@ -68,25 +68,30 @@ def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores]
         reported: figures of others; None: ours (:mod:`psp.report.reported`).
     """
     return {
+        "models": None,
         "name": run.name,
         "title": title(run),
         "facts": facts(run),
         "has_model": run.config is not None,
         "summary": summary(run),
-        "warnings": _warnings(run),
+        "warnings": [*data_warnings.lines(run["data"]["warnings"], run.name)] if "data" in run else [],
         "missing": run.missing,
         "target": f"results/{run.name}",
         "scores": _scores(run),
         "skipped": run.found.get("eval", {}).get("skipped", []),
-        "quoted": _reported(run, load_reported() if reported is None else reported),
+        "quoted": comparison.quoted(run["eval"], load_reported() if reported is None else reported)
+        if "eval" in run
+        else None,
         "retrieval": _retrieval(run),
-        "tasks": page.of(task_table.table(run.tasks, run.found.get("compare"))) if run.tasks else None,
-        "parts": page.of(comparison.parts(run["eval"])) if "parts" in run.found.get("eval", {}) else None,
+        "tasks": task_table.table(run.tasks, run.found.get("compare")) if run.tasks else None,
+        "parts": comparison.parts(run["eval"]) if "parts" in run.found.get("eval", {}) else None,
         "data": _data(run),
         "training": _training(run),
-        "variants": Markup().join(map(page.of, comparison.variants(run["variants"]))) if "variants" in run else None,
-        "examples": tables(run),
-        "speed": _speed(run),
+        "variants": comparison.variants(run["variants"]) if "variants" in run else None,
+        "examples": _examples(run),
+        "speed": {"chart": speed_chart.chart(run["speed"]), "table": speed_chart.table(run["speed"])}
+        if "speed" in run
+        else None,
         "size": _size(run),
         "settings": _settings(run),
         "config": config and yaml.safe_dump(without_paths(yaml.safe_load(config)), **YAML),
@@ -98,85 +103,26 @@ def view(run: Run, config: str | None = None, reported: Sequence[ReportedScores]
 # ------------------------------------------------------------------------------------------------------------- scores
 
 
-def _systems(run: Run) -> list[str]:
-    """The systems compared with the model: trained ones first, since they are the ones to beat."""
-    names = [name for name in run.found.get("compare", {}).get("systems", {}) if name != TRAINED]
-    return sorted(names, key=lambda name: name in BASELINES)
-
-
 def _scores(run: Run) -> dict[str, Any] | None:
     if "eval" not in run:
         return None
-    systems = _systems(run)
-    # The mean over the years first: it is the score that models are known for.
-    rows = sorted(eval_table.scores(run["eval"]), key=lambda row: row.name != "sts")
-    others = {name: by_place(run["compare"]["systems"][name]) for name in systems}
-    main: list[list[Any]] = []
-    further: list[list[Any]] = []
-    for row in rows:
-        about = f"{row.label}, {row.items:,} pairs" if row.items else row.label
-        cells: list[Any] = [page.stacked(row.short, about), page.scored(row.value, row.interval)]
-        for name in systems:
-            score = others[name].get((row.task, row.part, row.metric))
-            lost = run["compare"]["differences"][name].get(row.name)
-            cells.append(
-                score
-                and page.stacked(
-                    page.scored(score.value, score.interval),
-                    page.number(difference(lost, is_error=not row.higher_is_better)),
-                )
-            )
-        # Systems are compared by these; the others are years, and sets without some of their pairs.
-        (main if row.compared else further).append(cells)
-    head = ["test", run.name, *systems]
-    of_each = [(run.name, by_place(run["eval"])), *others.items()][:SYSTEMS]
+    compared = run.found.get("compare")
+    systems = eval_table.systems_of(compared)
+    known = {run.name: by_place(run["eval"]), **{name: by_place(run["compare"]["systems"][name]) for name in systems}}
     drawn = [
-        {
-            "name": row.short,
-            "system": name,
-            "value": score.value,
-            "low": score.interval and score.interval[0],
-            "high": score.interval and score.interval[1],
-        }
-        for row in rows
+        charts.point(row.short, name, score.value, score.interval)
+        for row in sorted(eval_table.scores(run["eval"]), key=lambda row: row.name != "sts")
         if row.is_whole and row.higher_is_better
-        for name, known in of_each
-        if (score := known.get((row.task, row.part, row.metric))) is not None and score.value is not None
+        for name in [*known][:SYSTEMS]
+        if (score := known[name].get((row.task, row.part, row.metric))) is not None and score.value is not None
     ]
     return {
-        "table": page.table(head, main, numbers=range(1, len(head))) if main else None,
-        "further": page.table(head, further, numbers=range(1, len(head))) if further else None,
+        "table": eval_table.table(run["eval"], compared, main=True),
+        "further": eval_table.table(run["eval"], compared, main=False),
         "chart": charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None,
         "compared": bool(systems),
         "trained": bool(set(systems) - set(BASELINES)),
         "resamples": run["eval"]["conditions"]["resamples"],
-    }
-
-
-def _reported(run: Run, reported: Sequence[ReportedScores]) -> dict[str, Any] | None:
-    """Figures of others on the tests that this model has, never measured here."""
-    if "eval" not in run:
-        return None
-    own = compared_metrics(run["eval"])
-    shown = [
-        entry
-        for entry in columns(list(own), leave_out=LEFT_OUT, means=True)
-        if own[entry[0]] is not None and is_published(run["eval"], entry[0])
-    ]
-    shown = [entry for entry in shown if any(entry[0] in one.figures for one in reported)]
-    taken = [one for one in reported if one.figures.keys() & {key for key, _, _ in shown}]
-    if not taken:
-        return None
-    sources: dict[tuple[str, str, str], int] = {}
-    rows: list[list[Any]] = [[page.stacked(run.name, "measured here"), *(page.scored(own[key]) for key, _, _ in shown)]]
-    for one in taken:
-        number = sources.setdefault((one.source, one.date, one.note), len(sources) + 1)
-        rows.append([f"{one.name} ({number})", *(page.scored(one.figures.get(key)) for key, _, _ in shown)])
-    head = ["system", *(head for _, head, _ in shown)]
-    return {
-        "table": page.table(head, rows, numbers=range(1, len(head))),
-        "systems": len(taken),
-        "sources": [(number, source, date, note) for (source, date, note), number in sources.items()],
     }
 
 
@@ -186,22 +132,21 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
     if not directions:
         return None
     rows, drawn = [], []
-    bodies = {run.name: by_place(run["eval"])}
-    bodies |= {name: by_place(run["compare"]["systems"][name]) for name in _systems(run) if name not in BASELINES}
+    trained = [name for name in eval_table.systems_of(run.found.get("compare")) if name not in BASELINES]
+    bodies = {run.name: by_place(run["eval"]), **{name: by_place(run["compare"]["systems"][name]) for name in trained}}
     parts = tasks_of(run["eval"])["tatoeba"]["parts"]
     for score in directions:
         way = direction(score.part)
-        cells: list[Any] = [page.stacked(way, f"{score.items:,} sentences")]
+        cells: list[Cell] = [Stacked(way, f"{score.items:,} sentences")]
         for name, known in bodies.items():
             one = known.get((score.task, score.part, score.metric))
-            cells.append(one and page.scored(one.value, one.interval))
+            cells.append(Number(one.value, one.interval) if one else None)
             if one and one.interval:
-                low, high = one.interval
-                drawn.append({"name": way, "system": name, "value": one.value, "low": low, "high": high})
+                drawn.append(charts.point(way, name, one.value, one.interval))
         rows.append([*cells, parts[score.part]["further"]["duplicates"]])
     head = ["direction", *(f"{name}, error %" for name in bodies), "equal text found"]
     return {
-        "table": page.table(head, rows, numbers=range(1, len(head))),
+        "table": Table(head, rows, range(1, len(head))),
         "chart": charts.dots(drawn, label="error in %, 95 % intervals", name="retrieval"),
         "domain": same_domain(run["eval"]),
     }
@@ -210,56 +155,24 @@ def _retrieval(run: Run) -> dict[str, Any] | None:
 # --------------------------------------------------------------------------------------------------------------- data
 
 
-def _warnings(run: Run) -> list[tuple[str, list[Markup]]]:
-    if "data" not in run:
-        return []
-    return [
-        (warning, [page.foreign(sample) for sample in samples])
-        for warning, samples in data_warnings.lines(run["data"]["warnings"], run.name)
-    ]
-
-
 def _data(run: Run) -> dict[str, Any] | None:
     if "data" not in run:
         return None
     data = run["data"]
-    total, corpora = data["total"], data["corpora"]
+    total = data["total"]
     kept: Mapping[str, list[tuple[str, str]]] = {}
     store = run.folder / STORE
     if store.is_file() and run.config is not None:
         kept = kept_pairs(store, run.folder / "model", SAMPLES)
-    stages = list(_funnel(data))
-    head = ["corpus", "languages", "release", "licence", "read", "kept", "% kept", "words or pieces per side"]
-    rows = [
-        [
-            corpus["corpus"],
-            "–".join(corpus["languages"]),
-            corpus["version"],
-            corpus["licence"]["declared"] or "none declared",
-            corpus["read"],
-            corpus["kept"],
-            page.share(corpus["kept"], corpus["read"]),
-            " / ".join("–" if mean is None else f"{mean:.1f}" for mean in corpus["mean_pieces"].values()),
-        ]
-        for corpus in corpora
-    ]
-    before = [value for _, value in stages[:1] + stages[:-1]]
-    left = [
-        {
-            "name": name,
-            "value": value,
-            "taken": had - value,
-            "note": f"{value:,}" + f" (−{had - value:,})" * (had > value),
-        }
-        for (name, value), had in zip(stages, before, strict=True)
-    ]
     return {
         "read": total["read"],
         "kept": total["kept"],
         "languages": [NAMES.get(code, code) for code in data["languages"]],
-        "funnel": charts.bars(left, label="pairs left after each stage", name="funnel") if total["read"] else None,
-        "table": page.table(head, rows, numbers=range(4, len(head))),
-        "corpora": [_corpus(corpus, kept.get(corpus["label"], [])) for corpus in corpora],
+        "funnel": charts.funnel([*_funnel(data)], label="pairs left after each stage", name="funnel")
+        if total["read"]
+        else None,
+        "table": corpora_table(data),
+        "corpora": [_corpus(corpus, kept.get(corpus["label"], [])) for corpus in data["corpora"]],
     }
 
 
@@ -281,39 +194,23 @@ def _funnel(data: Mapping[str, Any]) -> Iterator[tuple[str, int]]:
         for name, count in total.get(stage, {}).items():
             if count:
                 left -= count
-                yield HEADINGS.get(f"{stage}.{name}", HEADINGS.get(name, name.replace("_", " "))), left
+                yield heading(stage, name), left
 
 
 def _corpus(corpus: Mapping[str, Any], kept: Sequence[tuple[str, str]]) -> dict[str, Any]:
-    source = corpus["source"]
+    address, dropped = corpus["source"]["address"], corpus["dropped"]
     return {
-        "label": corpus["label"],
+        **corpus,
         # A local file only by its name.
-        "address": public_address(source["address"]) or f"a local file, {source['address'].rpartition('/')[2]}",
-        "bytes": source["bytes"],
-        "sha256": source["sha256"],
-        "pinned": source["pinned"],
-        "licence": corpus["licence"]["declared"] or "none declared",
-        "licence_text": corpus["licence"]["text"] and page.foreign(corpus["licence"]["text"]),
-        "kept": _pairs(kept) if kept else None,
-        "dropped": page.table(
-            ["filter", "reason", "pairs", "% of those read"],
-            [
-                [entry["filter"], entry["reason"], entry["pairs"], page.share(entry["pairs"], corpus["read"])]
-                for entry in corpus["dropped"]
-            ],
-            numbers=(2, 3),
-        )
-        if corpus["dropped"]
-        else None,
-        "samples": [
-            (why(entry), _pairs(entry["samples"][:SAMPLES])) for entry in corpus["dropped"] if entry["samples"]
-        ],
+        "address": public_address(address) or f"a local file, {address.rpartition('/')[2]}",
+        "kept": _pairs(kept),
+        "dropped": dropped_table(corpus),
+        "samples": [(why(entry), _pairs(entry["samples"][:SAMPLES])) for entry in dropped if entry["samples"]],
     }
 
 
-def _pairs(rows: Sequence[Sequence[str]]) -> Markup:
-    return page.table(["source", "target"], [list(map(page.foreign, row)) for row in rows])
+def _pairs(rows: Sequence[Sequence[str]]) -> Table:
+    return Table(["source", "target"], [list(map(Foreign, row)) for row in rows])
 
 
 def without_paths(value: Any) -> Any:
@@ -334,29 +231,19 @@ def _training(run: Run) -> dict[str, Any] | None:
     train = run.found.get("train") or run.found.get("eval", {}).get("train")
     if train is None:
         return None
-    best = train.get("best")
-    curves: dict[str, Any] = {"loss": None, "score": None, "grows": False}
-    if run.metrics is not None and len(run.metrics["pairs"]):
-        rows = [
-            {"pairs seen": pairs, "loss": loss}
-            for pairs, loss in zip(run.metrics["pairs"], run.metrics["loss"], strict=True)
-        ]
-        curves["grows"] = len(set(run.metrics["megabatch"])) > 1
-        curves["loss"] = charts.curve(rows, x="pairs seen", y="loss", name="loss")
-    development = train.get("development")
-    # A transformer has two validations, before and after.
-    scores = [row for row in development if row["score"] is not None] if isinstance(development, list) else []
-    if scores:
-        rows = [
-            {
-                "pairs seen": row["pairs"],
-                "validation score": row["score"],
-                "kept": best is not None and row["step"] == best["step"],
-            }
-            for row in scores
-        ]
-        curves["score"] = charts.curve(rows, x="pairs seen", y="validation score", name="validation", points=True)
-    return curves
+    nothing = dict.fromkeys(("pairs", "loss", "megabatch"), np.empty(0))
+    drawn = Curve.of(run.name, run.metrics or nothing, {"settings": {}, **train})
+    return {
+        "loss": charts.panel(lambda axes: draw_loss(axes, [drawn]), x="pairs seen", y="loss", name="loss")
+        if len(drawn.x)
+        else None,
+        "score": charts.panel(
+            lambda axes: draw_scores(axes, [drawn]), x="pairs seen", y="validation score", name="validation"
+        )
+        if np.isfinite(drawn.scores).any()
+        else None,
+        "grows": len(set(drawn.megabatch)) > 1,
+    }
 
 
 def _settings(run: Run) -> dict[str, Any]:
@@ -367,46 +254,6 @@ def _settings(run: Run) -> dict[str, Any]:
         "recipe": evaluation.get("recipe"),
         "differences": {key: without_paths(value) for key, value in evaluation.get("differences", {}).items()},
         "train": {key: without_paths(value) for key, value in train.get("settings", {}).items()},
-    }
-
-
-# ------------------------------------------------------------------------------------------------- examples and speed
-
-
-def _speed(run: Run) -> dict[str, Any] | None:
-    if "speed" not in run:
-        return None
-    result = run["speed"]
-    first = min(row["cores"] for row in result["systems"])
-    rows, drawn = [], []
-    for row in result["systems"]:
-        rates = [row[key] and f"{row[key]['median']:,.0f}" for key in ("warm", "cold", "forward")]
-        about = f"{row['cores']} core{'s' * (row['cores'] > 1)}, {row['dim']:,} dimensions"
-        rows.append([page.stacked(row["name"], about), *rates, f"{row['load_seconds']:.2f}"])
-        if row["cores"] == first:
-            drawn += [
-                {"name": row["name"], "system": name, "value": rate["median"], "low": rate["min"], "high": rate["max"]}
-                for key, name in (("warm", "text in"), ("forward", "ids in"))
-                if (rate := row[key])
-            ]
-    conditions = result["conditions"]
-    load = conditions["load_before"]
-    return {
-        "chart": charts.dots(
-            drawn,
-            label=f"sentences/s on {first} core{'s' * (first > 1)}, log scale",
-            name="speed",
-            logarithmic=True,
-        ),
-        "table": page.table(
-            ["system", "text in, warm", "text in, cold", "ids in", "load, s"], rows, numbers=range(1, 5)
-        ),
-        "cpu": conditions["cpu"],
-        "load": load and f"{load[0]:.1f}",
-        "repeats": conditions["repeats"],
-        "pieces": f"{conditions['mean_pieces']:.1f}",
-        "sentences": result["sentences"],
-        "missing": [(one["name"], one["why"].partition("\n")[0]) for one in result["missing"]],
     }
 
 
@@ -424,5 +271,45 @@ def _size(run: Run) -> dict[str, Any] | None:
             drawn.append({**point, "low": low, "high": high})
     return {
         "chart": charts.scatter(drawn, x="MB", y="STS", name="size") if drawn else None,
-        "table": page.of(comparison.quantized(result)),
+        "table": comparison.quantized(result),
     }
+
+
+# ----------------------------------------------------------------------------------------------------------- examples
+
+#: Figures of examples, and how they are written.
+_EXAMPLE_FORMATS = {"gold": "{:g}", "found_similarity": "{:.2f}", "similarity": "{:.2f}"}
+
+
+def _examples(run: Run) -> list[tuple[str, list[tuple[str, Table]]]]:
+    """What a fold is called, and its tables with their headings; a table is empty where nothing is wrong."""
+    examples = run.found.get("examples", {"overrated": [], "underrated": [], "retrieval": {}, "neighbours": []})
+    rated = {"set": "set", "first sentence": "a", "second": "b", "people": "gold", "cosine": "similarity"}
+    right = {"sentence": "query", "found": "translation", "cosine": "similarity"}
+    wrong = {"sentence": "query", "found": "found", "its cosine": "found_similarity"}
+    wrong |= {"translation": "translation", "cosine": "similarity"}
+    near = {"sentence": "query", "nearest neighbour": "found", "cosine": "similarity"}
+    told = [
+        ("STS pairs that it finds more alike than people do", rated, examples["overrated"]),
+        ("STS pairs that it finds less alike than people do", rated, examples["underrated"]),
+        ("Nearest neighbours among the sentences of the STS sets, drawn at random", near, examples["neighbours"]),
+    ]
+    *above, below = [(about, [("", _examples_table(columns, rows))]) for about, columns, rows in told]
+    found = []
+    for key, rows in examples["retrieval"].items():
+        shown = [("Wrong, the most confident first" if rows["wrong"] else "", _examples_table(wrong, rows["wrong"]))]
+        shown += [("Right, drawn at random", _examples_table(right, rows["right"]))] if rows["right"] else []
+        found.append((f"Nearest neighbours, {direction(key)}", shown))
+    return [*(one for one in above if one[1][0][1]), *found, *([below] if below[1][0][1] else [])]
+
+
+def _examples_table(columns: Mapping[str, str], rows: Sequence[Mapping[str, Any]]) -> Table:
+    """A table of these columns, each the value of a key; sentences are of others, and may hold anything."""
+    cells = [[_example(key, row[key]) for key in columns.values()] for row in rows]
+    return Table(list(columns), cells, [at for at, key in enumerate(columns.values()) if key in _EXAMPLE_FORMATS])
+
+
+def _example(key: str, value: Any) -> Cell:
+    if key in _EXAMPLE_FORMATS:
+        return Number(value, written=_EXAMPLE_FORMATS[key])
+    return str(value) if key == "set" else Foreign(value)

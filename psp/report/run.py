@@ -11,9 +11,8 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.files import read_report
-from psp.models.kinds import load as load_model
+from psp.models.folder import load as load_model
 from psp.models.scores import is_of_every_model
-from psp.pairs.store import Store
 from psp.text.csv_table import Column, read_table
 
 #: JSON files by name, and a description of each, for a page without it.
@@ -143,6 +142,8 @@ def kept_pairs(store: Path | str, model_dir: Path | str, count: int) -> dict[str
     tokenizer = getattr(load_model(model_dir), "tokenizer", None)
     if tokenizer is None:
         return {}
+    from psp.pairs.store import Store
+
     with Store(store) as stored:
         stored.check_vocabulary(tokenizer)
         labels = list(stored.corpora)

@@ -10,11 +10,12 @@ from urllib.parse import quote
 from markupsafe import Markup
 
 from psp.core.errors import DataError
-from psp.models.scores import by_place, compared_metrics
+from psp.models.scores import by_place
 from psp.report import charts, eval_table, page
-from psp.report.comparison import having, shared_columns
+from psp.report.comparison import having, models
 from psp.report.run import Run
 from psp.report.summary import summary
+from psp.report.tables import Cell, Number, Stacked, Table
 from psp.text.published_sets import own_name
 
 _MB = 1e6
@@ -34,31 +35,26 @@ def write(folders: Sequence[Path | str], out: Path | str) -> None:
     if repeated := next((path for path in paths if paths.count(path) > 1), None):
         raise DataError("is given twice", repeated)
     runs = [Run.load(folder) for folder in folders]
-    page.write("several.html", Path(out), **view(runs, Path(out)))
+    shown = view(runs, Path(out))
+    names = ", ".join(label for label, _ in shown["summaries"])
+    page.write("report.html", Path(out), models=shown, name=names, title="")
 
 
 def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
-    """What the template of a page of several models reads."""
+    """What the template reads of several models."""
     labels = _labels(runs)
     evaluations = {label: run["eval"] for label, run in zip(labels, runs, strict=True) if "eval" in run}
-    shown = shared_columns(evaluations)
-    head = ["model", *(name for _, name, _ in shown), "MB", "dimensions", "pairs"]
+    table = models({label: evaluations.get(label, {}) for label in labels})
+    rows: list[list[Cell]] = []
     alone = set[str]()
-    rows: list[list[Any]] = []
     drawn, errors, sizes = list[dict[str, Any]](), list[dict[str, Any]](), list[dict[str, Any]]()
-    for label, run in zip(labels, runs, strict=True):
-        evaluation = run.found.get("eval", {})
-        figures = compared_metrics(evaluation) if evaluation else {}
-        languages = evaluation.get("languages") or (run.config or {}).get("languages") or []
+    for label, run, figures in zip(labels, runs, table.rows, strict=True):
+        evaluation, config = run.found.get("eval", {}), run.config or {}
+        languages = evaluation.get("languages") or config.get("languages") or []
         about = [", ".join(languages), f"recipe {evaluation['recipe']}" if "recipe" in evaluation else ""]
+        size = Number(None if run.size is None else run.size / _MB, written="{:,.1f}")
         rows.append(
-            [
-                page.stacked(_linked(label, run, out), "; ".join(filter(None, about))),
-                *(page.scored(figures.get(key) if label in group else None) for key, _, group in shown),
-                None if run.size is None else f"{run.size / _MB:,.1f}",
-                (run.config or {}).get("dim"),
-                run["data"]["total"]["kept"] if "data" in run else None,
-            ]
+            [Stacked(_linked(label, run, out), "; ".join(filter(None, about))), *figures[1:], size, config.get("dim")]
         )
         by_test = sorted(eval_table.scores(evaluation) if evaluation else (), key=lambda row: row.name != "sts")
         for row in by_test:
@@ -67,18 +63,16 @@ def view(runs: Sequence[Run], out: Path) -> dict[str, Any]:
                 if not together and len(evaluations) > 1:
                     alone.add(f"{row.short} ({label})")
                     continue
-                low, high = row.interval
-                one = {"name": row.short, "system": label, "value": row.value, "low": low, "high": high}
-                (drawn if row.higher_is_better else errors).append(one)
+                points = drawn if row.higher_is_better else errors
+                points.append(charts.point(row.short, label, row.value, row.interval))
         average = by_place(evaluation).get(("sts", "average", "pearson"))
         if run.size is not None and average and average.value is not None and own_name(evaluation, "sts") is None:
             ends = average.interval or (None, None)
-            size = {"name": label, "MB": run.size / _MB, "STS": average.value}
-            sizes.append({**size, "low": ends[0], "high": ends[1]})
+            point = {"name": label, "MB": run.size / _MB, "STS": average.value}
+            sizes.append({**point, "low": ends[0], "high": ends[1]})
     return {
-        "names": labels,
         "summaries": [(label, summary(run)) for label, run in zip(labels, runs, strict=True)],
-        "table": page.table(head, rows, numbers=range(1, len(head))),
+        "table": Table([*table.head, "MB", "dimensions"], rows, range(1, len(table.head) + 2)),
         "scores": charts.dots(drawn, label="Pearson × 100, 95 % intervals", name="scores") if drawn else None,
         "errors": charts.dots(errors, label="error in %, 95 % intervals", name="errors") if errors else None,
         "sizes": charts.scatter(sizes, x="MB", y="STS", name="sizes") if len(sizes) > 1 else None,

@@ -1,90 +1,66 @@
-"""speed.json as a chart."""
+"""speed.json as a table, a chart on a page, and a picture."""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from psp.evaluation.speed.systems import OWN, PEERS
-from psp.report.pictures import save
+from psp.report import charts
+from psp.report.tables import Cell, Number, Stacked, Table
 
-if TYPE_CHECKING:
-    from matplotlib.figure import Figure
+#: Keys of speed.json -> what they are.
+RATES = {"warm": "text in, warm", "cold": "text in, cold", "forward": "ids in"}
 
-#: Key in speed.json -> legend, colour, and marker.
-DOTS = {
-    "forward": ("ids in (the paper's protocol)", "#d5721e", "s"),
-    "warm": ("text in, warm", "#2a86c7", "o"),
-    "cold": ("text in, cold", "#1a365d", "D"),
-}
-#: Characters of small text per inch.
-CHARACTERS = 13
+
+def table(result: Mapping[str, Any]) -> Table:
+    """One row for each system and number of cores."""
+    rows: list[list[Cell]] = [
+        [
+            Stacked(row["name"], f"{_cores(row['cores'])}, {row['dim']:,} dimensions"),
+            *(Number(row[key] and row[key]["median"], written="{:,.0f}") for key in RATES),
+            Number(row["load_seconds"], written="{:.2f}"),
+        ]
+        for row in result["systems"]
+    ]
+    return Table(["system", *RATES.values(), "load, s"], rows, range(1, len(RATES) + 2), [*_notes(result)])
+
+
+def chart(result: Mapping[str, Any]) -> charts.Markup:
+    """The page's chart, on the smallest number of cores."""
+    counts = [min(row["cores"] for row in result["systems"])]
+    return charts.dots(_dots(result, counts), label=_label(counts), name="speed", logarithmic=True)
 
 
 def draw(result: Mapping[str, Any], path: Path) -> None:
-    """Draw speed.json as a PNG file, see :func:`picture`.
+    """Draw speed.json as a PNG file, on all numbers of cores if more change anything; below, what was not measured.
 
     Raises:
         DataError: the file cannot be written.
     """
-    save(lambda: picture(result), path)
+    counts, title = _counts(result["systems"]), f"Speed of {result['model']}"
+    charts.save_dots(_dots(result, counts), path, label=_label(counts), title=title, notes=[*_notes(result)])
 
 
-def picture(result: Mapping[str, Any]) -> Figure:
-    """Draw sentences per second on a log axis, and list below what was not measured.
+def _label(counts: Sequence[int]) -> str:
+    return f"sentences/s{f' on {_cores(counts[0])}' * (len(counts) == 1)}, log scale"
 
-    Dots, not bars: a logarithmic axis has no 0 to start a bar from. There is one panel per number of cores if more
-    cores change anything; otherwise only the smallest number is drawn.
-    """
-    from matplotlib.backends.backend_agg import FigureCanvasAgg
-    from matplotlib.figure import Figure
 
-    counts = _counts(result["systems"])
-    others = sorted({row["cores"] for row in result["systems"]} - set(counts))
-    same = f" (no faster on {' or '.join(map(str, others))})" if others else ""
-    names = list(dict.fromkeys(row["name"] for row in result["systems"]))
-    width = 6.4 * len(counts) + 1.6
-    conditions = _lines(_conditions(result["conditions"]), width)
-    absent = [line for text in not_measured(result) for line in _lines(text, width)]
-    height = 1.7 + 0.62 * len(names) + 0.17 * (len(conditions) + len(absent))
-    figure = Figure(figsize=(width, height), dpi=120, layout="constrained")
-    FigureCanvasAgg(figure)
-    panels = figure.subplots(1, len(counts), sharey=True, sharex=True, squeeze=False)[0]
-    every = [row[key] for row in result["systems"] for key in DOTS if row[key] is not None]
-    # Leave room for the numbers after the dots.
-    panels[0].set_xlim(min(measured["min"] for measured in every) / 2, max(measured["max"] for measured in every) * 5)
-    for panel, cores in zip(panels, counts, strict=True):
-        panel.set_xscale("log")
-        rows = {row["name"]: row for row in result["systems"] if row["cores"] == cores}
-        for place, name in enumerate(names):
-            if name not in rows:
-                _say(panel, "not measured", place)
-                continue
-            for number, key in enumerate(DOTS):
-                at = place + 0.27 * (number - 1)
-                if (measured := rows[name][key]) is not None:
-                    _dot(panel, measured, at, *DOTS[key][1:])
-                elif key == "forward":
-                    _say(panel, rows[name]["no_forward"] or "not measured", at)
-        panel.set_title(f"{cores} core{'s' if cores > 1 else ''}{same}", fontsize=11)
-        panel.set_xlabel("sentences per second, logarithmic")
-        panel.grid(axis="x", which="major", color="#dddddd")
-        panel.set_axisbelow(True)
-        panel.spines[["top", "right"]].set_visible(False)
-    panels[0].set_yticks(range(len(names)), names)
-    panels[0].set_ylim(len(names) - 0.45, -0.55)
-    figure.suptitle(f"Speed of {result['model']}", fontsize=14, fontweight="bold")
-    figure.legend(
-        handles=[_key(*entry) for entry in DOTS.values()],
-        loc="outside lower center",
-        ncols=len(DOTS),
-        frameon=False,
-        title="\n".join([*conditions, *absent]),
-        title_fontproperties={"size": 9},
-    )
-    return figure
+def _dots(result: Mapping[str, Any], counts: Sequence[int]) -> list[dict[str, Any]]:
+    """Dots, not bars: a logarithmic axis has no 0 to start a bar from."""
+    return [
+        charts.point(
+            f"{row['name']}, {_cores(row['cores'])}" if len(counts) > 1 else row["name"],
+            about,
+            rates["median"],
+            (rates["min"], rates["max"]),
+        )
+        for row in result["systems"]
+        if row["cores"] in counts
+        for key, about in RATES.items()
+        if (rates := row[key])
+    ]
 
 
 def _counts(systems: Sequence[Mapping[str, Any]]) -> list[int]:
@@ -97,63 +73,39 @@ def _counts(systems: Sequence[Mapping[str, Any]]) -> list[int]:
     changed = (
         one and other and (other["min"] > max(one["max"], 1.25 * one["median"]) or other["max"] < one["min"] / 1.25)
         for row in systems
-        for one, other in ((of_first.get(row["name"], row)[key], row[key]) for key in DOTS)
+        for one, other in ((of_first.get(row["name"], row)[key], row[key]) for key in RATES)
     )
     return counts if any(changed) or {row["name"] for row in systems} - of_first.keys() else counts[:1]
 
 
-def not_measured(result: Mapping[str, Any]) -> Iterator[str]:
-    """List the systems not measured, one line per reason: those unavailable, and those not requested."""
-    reasons: dict[str, list[str]] = {}
+def _notes(result: Mapping[str, Any]) -> Iterator[str]:
+    """The conditions, and the systems not measured, one line per reason: those unavailable, and those not requested."""
+    conditions, systems = result["conditions"], result["systems"]
+    load = conditions.get("load_before")
+    yield (
+        f"Sentences per second, medians of {conditions['repeats']} rounds over {result['sentences']:,} sentences of "
+        f"{conditions['mean_pieces']:.1f} pieces; {conditions['dim']:,} dimensions, {conditions['vocab_size']:,} "
+        f"pieces; {conditions['cpu']}{f'; load before the measurement {load[0]:.1f}' if load else ''}. Lines reach "
+        "from the slowest to the fastest round. Ids in: the paper's protocol, without tokenization."
+    )
+    if others := sorted({row["cores"] for row in systems} - set(_counts(systems))):
+        yield f"On {_cores(min(row['cores'] for row in systems))}; no faster on {' or '.join(map(str, others))}."
+    reasons: dict[tuple[str, str], list[str]] = {}
+    for row in systems:
+        if row["forward"] is None:
+            reasons.setdefault(("Without ids in", f" ({row['no_forward']})"), []).append(row["name"])
     for one in result["missing"]:
-        reasons.setdefault(one["why"].partition("\n")[0], []).append(one["name"])
-    for why, names in reasons.items():
-        yield f"Not measured: {'; '.join(names)} ({why})"
-    there = {one["name"] for one in [*result["systems"], *result["missing"]]}
-    for key, every in (("own", OWN), ("peers", PEERS)):
-        if others := [name for name in every if name not in there]:
-            yield f"Not requested (speed: {key}): {'; '.join(others)}"  # names contain commas
+        why, _, _ = one["why"].partition("\n")
+        reasons.setdefault(("Not measured", f" ({why})"), []).append(one["name"])
+    there = {one["name"] for one in [*systems, *result["missing"]]}
+    reasons |= {
+        (f"Not requested (speed: {key})", ""): [name for name in every if name not in there]
+        for key, every in (("own", OWN), ("peers", PEERS))
+    }
+    for (what, why), names in reasons.items():
+        if names:
+            yield f"{what}: {'; '.join(dict.fromkeys(names))}{why}"  # names contain commas
 
 
-def _conditions(conditions: Mapping[str, Any]) -> str:
-    return (
-        f"{conditions['dim']:,} dimensions, {conditions['vocab_size']:,} pieces, {conditions['mean_pieces']:.1f} "
-        f"pieces per sentence; medians, lines from minimum to maximum; {conditions['cpu']}"
-    )
-
-
-def _lines(text: str, width: float) -> list[str]:
-    return textwrap.wrap(text, round(width * CHARACTERS), break_on_hyphens=False)
-
-
-def _dot(panel: Any, measured: Mapping[str, Any], place: float, colour: str, marker: str) -> None:
-    panel.plot([measured["min"], measured["max"]], [place, place], color=colour, linewidth=1.5)
-    panel.plot([measured["median"]], [place], marker, color=colour, markersize=5)
-    panel.annotate(
-        f"{measured['median']:,.0f}",
-        (measured["max"], place),
-        xytext=(5, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=7,
-    )
-
-
-def _say(panel: Any, text: str, place: float) -> None:
-    """Write a text in place of a missing dot."""
-    panel.annotate(
-        text,
-        (0, place),
-        xycoords=("axes fraction", "data"),
-        xytext=(3, 0),
-        textcoords="offset points",
-        va="center",
-        fontsize=7,
-        color="0.4",
-    )
-
-
-def _key(label: str, colour: str, marker: str) -> Any:
-    from matplotlib.lines import Line2D
-
-    return Line2D([], [], color=colour, marker=marker, markersize=5, linewidth=1.5, label=label)
+def _cores(count: int) -> str:
+    return f"{count} core{'s' * (count > 1)}"

@@ -8,7 +8,7 @@ from typing import Any
 
 from psp.core.files import atomic_text, write_json
 from psp.pairs.data_warnings import shortened, verbatim
-from psp.report.layout import layout
+from psp.report.tables import Cell, Number, Table, share
 
 #: The table of corpora; a row is a side, the references first.
 COLUMNS = (
@@ -25,7 +25,6 @@ COLUMNS = (
     "types",
     "parses",
 )
-_RANGES = ("range", "pairs", "share", "overlap")
 
 
 def write(report: Mapping[str, Any], json: Path, text: Path) -> None:
@@ -54,17 +53,15 @@ def as_markdown(report: Mapping[str, Any]) -> str:
 
 
 def _tables(report: Mapping[str, Any], form: str) -> Iterator[str]:
-    rows = [list(COLUMNS), *(row for corpus in report["corpora"] for row in _rows(corpus))]
-    yield layout(rows, form, right=range(2, len(COLUMNS)))
+    rows = [row for corpus in report["corpora"] for row in _rows(corpus)]
+    yield Table(COLUMNS, rows, range(2, len(COLUMNS))).write(form)
     for corpus in report["corpora"]:
         if histogram := corpus["histogram"]:
-            yield f"{_heading(corpus['label'], form)}{layout(_ranges(histogram), form, right=range(1, len(_RANGES)))}"
+            yield _heading(corpus["label"], form) + _ranges(histogram).write(form)
         if labels := corpus["labels"]:
-            labelled = _labelled(labels, corpus["histogram"])
-            heading = _heading(f"{corpus['label']}: labels", form)
-            yield heading + layout(labelled, form, right=range(3, len(labelled[0])))
+            yield _heading(f"{corpus['label']}: labels", form) + _labelled(labels, corpus["histogram"]).write(form)
             if labels["agreement"]:
-                yield layout(_agreement(labels["agreement"]), form, right=range(2, 5))
+                yield _agreement(labels["agreement"]).write(form)
     mark = "- " if form == "markdown" else ""
     yield "".join(f"{mark}{line}\n" for line in _notes(report))
 
@@ -73,22 +70,23 @@ def _heading(text: str, form: str) -> str:
     return f"## {text}\n\n" if form == "markdown" else f"{text}\n"
 
 
-def _rows(corpus: Mapping[str, Any]) -> Iterator[list[str]]:
+def _rows(corpus: Mapping[str, Any]) -> Iterator[list[Cell]]:
     for place, side in enumerate(corpus["sides"]):
         first = place == 0
+        entropy = Number((corpus["parses"] or {"entropy": None})["entropy"], written="{:.2f}")
         yield [
             corpus["label"] if first else "",
             side["language"] or ("references", "translations")[place],
-            f"{corpus['rows'] - corpus['bad_rows'] - corpus['empty']:,}" if first else "",
-            f"{corpus['sampled']:,}" if first else "",
+            corpus["rows"] - corpus["bad_rows"] - corpus["empty"] if first else "",
+            corpus["sampled"] if first else "",
             moments(side["words"], 1),
             moments(side["characters"], 1),
             moments(side["idf"], 2),
             moments(corpus["score"], 2) if first else "",
             moments(corpus["overlap"], 2) if first else "",
-            f"{side['entropy']:.2f}",
-            f"{side['types']:,}",
-            ("-" if corpus["parses"] is None else f"{corpus['parses']['entropy']:.2f}") if first else "",
+            Number(side["entropy"], written="{:.2f}"),
+            side["types"],
+            entropy if first else "",
         ]
 
 
@@ -102,24 +100,22 @@ def range_name(one: Mapping[str, Any]) -> str:
     return f"({one['above']:g}, {one['to']:g}]"
 
 
-def _ranges(histogram: Mapping[str, Any]) -> list[list[str]]:
-    rows = [
-        [range_name(one), f"{one['pairs']:,}", f"{100 * one['share']:.1f}%", moments(one["overlap"], 2)]
-        for one in histogram["ranges"]
+def _ranges(histogram: Mapping[str, Any]) -> Table:
+    ranges = histogram["ranges"]
+    total = sum(one["pairs"] for one in ranges) + histogram["below"] + histogram["above"]
+    ends = [(f"up to {ranges[0]['above']:g}", histogram["below"]), (f"above {ranges[-1]['to']:g}", histogram["above"])]
+    rows: list[list[Cell]] = [
+        [range_name(one), one["pairs"], Number(100 * one["share"], written="{:.1f}%"), moments(one["overlap"], 2)]
+        for one in ranges
     ]
-    total = sum(one["pairs"] for one in histogram["ranges"]) + histogram["below"] + histogram["above"]
-    ends = [
-        (f"up to {histogram['ranges'][0]['above']:g}", histogram["below"]),
-        (f"above {histogram['ranges'][-1]['to']:g}", histogram["above"]),
-    ]
-    rows += [[name, f"{count:,}", f"{100 * count / total:.1f}%", "-"] for name, count in ends if count]
-    return [list(_RANGES), *rows]
+    rows += [[name, count, share(count, total, "{:.1f}%"), None] for name, count in ends if count]
+    return Table(("range", "pairs", "share", "overlap"), rows, range(1, 4))
 
 
-def _labelled(labels: Mapping[str, Any], histogram: Mapping[str, Any] | None) -> list[list[str]]:
+def _labelled(labels: Mapping[str, Any], histogram: Mapping[str, Any] | None) -> Table:
     """Labels by range: for each annotator, and for all of them if there are several."""
     names = labels["annotators"]
-    rows = [["range", "annotator", "paraphrase 1/2/3", "fluency 1/2/3"]]
+    rows: list[list[Cell]] = []
     for place, one in enumerate(labels["ranges"]):
         name = range_name(histogram["ranges"][place]) if histogram else "all pairs"
         columns = (one["paraphrase"], one["fluency"])
@@ -127,23 +123,23 @@ def _labelled(labels: Mapping[str, Any], histogram: Mapping[str, Any] | None) ->
         if len(names) > 1:
             given.append(["all", *(_shown([sum(label) for label in zip(*column, strict=True)]) for column in columns)])
         rows += [[name if not row else "", *cells] for row, cells in enumerate(given)]
-    return rows
+    return Table(["range", "annotator", "paraphrase 1/2/3", "fluency 1/2/3"], rows, (3,))
 
 
 def _shown(counts: Sequence[int]) -> str:
     return "/".join(map(str, counts))
 
 
-def _agreement(labels: Sequence[Mapping[str, Any]]) -> list[list[str]]:
-    rows = [["annotators", "judged", "pairs", "agree", "kappa"]]
+def _agreement(labels: Sequence[Mapping[str, Any]]) -> Table:
+    rows: list[list[Cell]] = []
     for one in labels:
         for place, judged in enumerate(("paraphrase", "fluency")):
             figures = one[judged]
-            agree = "-" if figures["agree"] is None else f"{100 * figures['agree']:.1f}%"
-            kappa = "-" if figures["kappa"] is None else f"{figures['kappa']:.3f}"
+            agree = None if figures["agree"] is None else 100 * figures["agree"]
             names = " and ".join(one["annotators"]) if not place else ""
-            rows.append([names, judged, f"{figures['pairs']:,}", agree, kappa])
-    return rows
+            agreed = [Number(agree, written="{:.1f}%"), Number(figures["kappa"], written="{:.3f}")]
+            rows.append([names, judged, figures["pairs"], *agreed])
+    return Table(["annotators", "judged", "pairs", "agree", "kappa"], rows, range(2, 5))
 
 
 def _notes(report: Mapping[str, Any]) -> Iterator[str]:

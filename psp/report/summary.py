@@ -2,21 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
 from psp.evaluation.systems import BASELINES, TRAINED
-from psp.models.files import TRANSFORMER
-from psp.models.scores import scores, tasks_of
-from psp.pairs.data_warnings import lines
+from psp.models import TRANSFORMER
+from psp.models.scores import heldout, scores, tasks_of
+from psp.pairs import data_warnings
+from psp.pairs.data_warnings import of_evaluated
 from psp.report.comparison import judged
-from psp.report.page import scored
 from psp.report.run import Run
+from psp.report.tables import Number
 from psp.text.languages import NAMES, name_of_set
 from psp.text.published_sets import own_name, same_domain
 
 Interval = Sequence[float] | None
+#: The name of a fact.
+PAIRS = "Training pairs"
+#: Of what :func:`ten_lines` shows.
+MOST_SCORES, MOST_TASKS, MOST_WARNINGS = 4, 3, 2
 
 
 @dataclass(frozen=True)
@@ -83,6 +88,12 @@ def facts(run: Run) -> list[tuple[str, str, str]]:
         )
         for main in main_scores(run.found.get("eval", {}))
     ]
+    return [*known, *_unscored(run)]
+
+
+def _unscored(run: Run) -> list[tuple[str, str, str]]:
+    """Size, speed and data, as :func:`facts` has them."""
+    known = []
     if run.size is not None:
         dim = (run.config or {}).get("dim")
         known.append(("Size", f"{run.size / 1e6:,.1f} MB", f"{dim:,} dimensions" if dim else ""))
@@ -99,13 +110,68 @@ def facts(run: Run) -> list[tuple[str, str, str]]:
     if "data" in run:
         count = len(run["data"]["corpora"])
         pairs = f"{run['data']['total']['kept']:,}"
-        known.append(("Training pairs", pairs, f"of {count} {'corpora' if count > 1 else 'corpus'}"))
+        known.append((PAIRS, pairs, f"of {count} {'corpora' if count > 1 else 'corpus'}"))
     return known
 
 
 def summary(run: Run) -> list[str]:
     """Three sentences, each as far as the run's files allow."""
     return [_what(run), _how_good(run), _careful(run)]
+
+
+def ten_lines(run: Run, form: str = "text") -> str:
+    """What an owner asks of an evaluated model first, in about ten lines; ``form`` is text or markdown.
+
+    What it is and what it was trained on; its size and speed; its main scores, each beside the best other system's; the
+    first warnings; and where the rest is.
+    """
+    lines = [
+        (name, f"{figure}, {about}" if about else figure)
+        for name, figure, about in _unscored(run)
+        if figure != "–" and name != PAIRS  # which the sentence above has
+    ]
+    for main in _first_scores(run["eval"]):
+        figure = f"{Number(main.value, main.interval)}{' %' * main.is_error}"
+        if best := _best(run, main, run.found.get("compare", {"systems": ()})["systems"]):
+            name, lost = best
+            beside = Number(lost["difference"], lost["interval"], sign=True)
+            figure += f"; best other: {name} {main.value + lost['difference']:.1f} ({beside})"
+        lines.append((f"{main.name[0].upper()}{main.name[1:]}", figure))
+    own = [task for task in run.tasks if task["model"] == run.name and task["parts"]]
+    for task in own[:MOST_TASKS]:
+        part, scored = next(iter(task["parts"].items()))
+        figure, score = next(iter(scored["figures"].items()))
+        lines.append((f"{task['name']}, {part}: {figure}", str(Number(score["value"], score["interval"]))))
+    if not main_scores(run["eval"]) and (error := heldout(run["eval"])):
+        lines.append((f"Error on {error.test}", f"{Number(error.value)} %"))
+    elif not main_scores(run["eval"]) and not own:
+        lines.append(("Scores", "none: no test set was given, or none is in its languages"))
+    warnings = [warning for warning, _ in data_warnings.lines(of_evaluated(run.folder, run["eval"]), run.name)]
+    lines += [("Warning", warning) for warning in warnings[:MOST_WARNINGS]]
+    if more := warnings[MOST_WARNINGS:]:
+        lines.append(("Warnings", f"{len(more)} more"))
+    skipped = len(run["eval"]["skipped"])
+    told = ["all scores", *(name for name in ("compare", "variants", "quantized") if name in run)]
+    told += ["tasks"] * bool(run.tasks) + [f"why {skipped} sets were skipped"] * bool(skipped)
+    lines.append(("More", f"psp show {run.folder} --all ({', '.join(told)})"))
+    if form == "markdown":
+        return "".join(f"{line}\n" for line in [_what(run), "", *(f"- {name}: {what}" for name, what in lines)])
+    width = max(len(name) for name, _ in lines)
+    return "".join(f"{line}\n" for line in [_what(run), "", *(f"{name:<{width}}  {what}" for name, what in lines)])
+
+
+def _first_scores(evaluation: Mapping[str, Any]) -> list[Main]:
+    """The scores that stand for a model, and those of the next test sets, which no model is selected by."""
+    main = main_scores(evaluation)
+    known = {one.key for one in main}
+    further = [
+        Main(one.name, f"Pearson on {one.test}", one.value, one.interval)
+        for one in scores(evaluation)
+        if one.main and one.compared and not one.development and one.higher_is_better
+        if one.value is not None and one.name not in {*known, "stsb/dev"}
+    ]
+    # The errors of retrieval come last.
+    return sorted([*main, *further[: MOST_SCORES - len(main)]], key=lambda one: one.is_error)
 
 
 def _what(run: Run) -> str:
@@ -144,15 +210,16 @@ def _how_good(run: Run) -> str:
     scores = main_scores(run["eval"])
     if not scores:
         return "No test set is in its languages, so its quality is unknown."
-    scores_text = [f"its {main.name} is {scored(main.value, main.interval)}{' %' * main.is_error}" for main in scores]
+    figures = ((main, Number(main.value, main.interval).typeset) for main in scores)
+    scores_text = [f"its {main.name} is {figure}{' %' * main.is_error}" for main, figure in figures]
     text = " and ".join(scores_text)
-    baseline = _baseline(run, scores[0])
+    baseline = _best(run, scores[0])
     if baseline:
         name, difference = baseline
         own = -1 if not scores[0].is_error else 1
         value = own * difference["difference"]
         ends = sorted(own * end for end in difference["interval"] or ())
-        amount = scored(value, ends or None, sign=True)
+        amount = Number(value, ends or None, sign=True).typeset
         verb = {1: "not as good as", -1: "better than", 0: "not significantly different from"}
         word = verb[judged(difference, is_error=scores[0].is_error)]
         text += (
@@ -162,15 +229,15 @@ def _how_good(run: Run) -> str:
     return f"{text[0].upper()}{text[1:]}."
 
 
-def _baseline(run: Run, main: Main) -> tuple[str, Mapping[str, Any]] | None:
-    """The best baseline by the main score, and its difference to the model."""
+def _best(run: Run, main: Main, among: Collection[str] = BASELINES) -> tuple[str, Mapping[str, Any]] | None:
+    """The best of other systems by a score, and its difference to the model."""
     if "compare" not in run:
         return None
     differences = run["compare"]["differences"]
     known = {
         name: values[main.key]
         for name, values in differences.items()
-        if name in BASELINES and values.get(main.key, {}).get("difference") is not None
+        if name in among and values.get(main.key, {}).get("difference") is not None
     }
     if not known:
         return None
@@ -194,7 +261,7 @@ def _careful(run: Run) -> str:
 
 def _warnings(run: Run) -> Iterator[str]:
     if "data" in run:
-        count = sum(1 for _ in lines(run["data"]["warnings"], run.name))
+        count = sum(1 for _ in data_warnings.lines(run["data"]["warnings"], run.name))
         if count:
             yield f"its data has {count} warning{'s' * (count > 1)}, below"
         undeclared = sum(corpus["licence"]["declared"] is None for corpus in run["data"]["corpora"])
@@ -217,7 +284,7 @@ def _others(run: Run) -> Iterator[str]:
             difference = run["compare"]["differences"].get(name, {}).get(main.key)
             if difference is not None and difference["difference"] is not None:
                 verb = {1: "is better", -1: "is worse", 0: "is not significantly different"}
-                amount = scored(difference["difference"], difference["interval"], sign=True)
+                amount = Number(difference["difference"], difference["interval"], sign=True).typeset
                 yield f"{name} {verb[judged(difference, is_error=main.is_error)]} by {main.name} ({amount})"
                 break
 

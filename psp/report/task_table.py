@@ -1,4 +1,4 @@
-"""Files under results/<model>/tasks/ as one table: each part's scores, with their intervals."""
+"""Tables of scores: of the files under results/<model>/tasks/, as one; and of translator.json."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from psp.report.comparison import difference
-from psp.report.layout import Cell, Number, Table
+from psp.report.tables import Cell, Number, Table
 
 
 def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | None = None) -> Table:
@@ -30,20 +30,23 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
             "difference is not significant."
         )
     for result in results:
+        unknown = ", ".join(result.get("unknown_languages", ()))
+        name = f"{result['name']} (language not known to the model: {unknown})" if unknown else result["name"]
+        # Of the model itself there are none.
+        lost = compared["tasks"].get(result["name"], {}).get(result["model"], {}) if compared else {}
         for part, scored in result["parts"].items():
             for figure, score in scored["figures"].items():
-                higher = score["higher_is_better"]
-                lost = difference(difference_of(compared, result, part, figure), is_error=not higher)
+                beside = difference(lost.get(part, {}).get(figure), is_error=not score["higher_is_better"])
                 rows.append(
                     [
-                        named(result),
+                        name,
                         result["task"],
                         part,
                         scored["items"],
                         figure,
                         result["model"],
                         Number(score["value"], score["interval"]),
-                        *([lost] if minus else []),
+                        *([beside] if minus else []),
                         _shared(result),
                     ]
                 )
@@ -58,29 +61,6 @@ def table(results: Sequence[Mapping[str, Any]], compared: Mapping[str, Any] | No
         if "why" in result:
             notes.append(f"{result['name']}, {result['model']}: {result['why']}")
     return Table(head, rows, (3, *range(6, len(head) - 1)), list(dict.fromkeys(notes)))
-
-
-def named(result: Mapping[str, Any]) -> str:
-    """A task's name, with the languages that the system does not know."""
-    unknown = ", ".join(result.get("unknown_languages", ()))
-    return f"{result['name']} (language not known to the model: {unknown})" if unknown else str(result["name"])
-
-
-def difference_of(
-    compared: Mapping[str, Any] | None, result: Mapping[str, Any], part: str, figure: str
-) -> Mapping[str, Any] | None:
-    """A figure's difference to the model's, as compare.json has it; None for the model itself, and if there is none.
-
-    Args:
-        compared: compare.json; None without one.
-        result: the file of the task, of a model or of a system compared with it.
-        part, figure: which of its scores.
-    """
-    if not compared or result["model"] == compared["model"]:
-        return None
-    systems = compared["tasks"].get(result["name"], {})
-    measured: Mapping[str, Any] | None = systems.get(result["model"], {}).get(part, {}).get(figure)
-    return measured
 
 
 def _published(further: Mapping[str, Any]) -> Iterator[str]:
@@ -98,3 +78,44 @@ def _shared(result: Mapping[str, Any]) -> str | None:
         return None
     overlap = result["overlap"]
     return f"{overlap['in_training']:,} of {overlap['sentences']:,}"
+
+
+_TRANSLATOR_SCORES = {
+    "bleu": "BLEU",
+    "chrf": "chrF",
+    "lower_bleu": "BLEU, lower-cased",
+    "lower_chrf": "chrF, lower-cased",
+}
+
+
+def translator(result: Mapping[str, Any], form: str = "text") -> str:
+    """translator.json, as ``text`` or ``markdown``."""
+    faults = ("copies", "empty", "overlong")
+    head = [
+        "held-out pairs",
+        "pairs",
+        *(f"{name}, int8" for name in _TRANSLATOR_SCORES.values()),
+        "BLEU, float32",
+        *faults,
+    ]
+    rows: list[list[Cell]] = []
+    for name, one in result["sets"].items():
+        rows.append([name, *_translated(one), *(one["int8"][key] for key in faults)])
+        if len(one["corpora"]) > 1:
+            rows += [[f"{name}: {corpus}", *_translated(of), "", "", ""] for corpus, of in one["corpora"].items()]
+    summary = (
+        f"{result['languages']['source']} to {result['languages']['target']}: {result['steps']:,} steps on "
+        f"{result['pairs_seen']:,} pairs of {result['data']['pairs']:,} (ended by {result['ended_by']}), "
+        f"{result['parameters']:,} weights; the best at step {result['best']['step']:,}, BLEU {result['best']['bleu']} "
+        f"on {result['development']['pairs']:,} development pairs, greedily."
+    )
+    notes = [
+        f"Beam {result['settings']['beam']}, one reference; by sacrebleu: {result['signatures']['bleu']}, "
+        f"{result['signatures']['chrf']}.",
+        "Faults in int8: translations that equal their source, that are empty, or that did not end by themselves.",
+    ]
+    return f"{summary}\n\n{Table(head, rows, range(1, len(head)), notes).write(form)}"
+
+
+def _translated(one: Mapping[str, Any]) -> list[Cell]:
+    return [one["pairs"], *(Number(one["int8"][key]) for key in _TRANSLATOR_SCORES), Number(one["float32"]["bleu"])]

@@ -20,8 +20,8 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import PspError
-from psp.text.encoded import offsets_of
 from psp.text.scripts import letters_by_script, may_be
+from psp.text.tokenizer import offsets_of
 
 #: More occurrences of an n-gram in a text than this count as this many.
 _COUNTS = 1 << 16

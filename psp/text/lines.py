@@ -10,48 +10,20 @@ import codecs
 import hashlib
 import itertools
 import os
-import re
-import shlex
 import shutil
 import tempfile
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import IO
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
-from psp.core.files import open_regular
-from psp.core.packed import SUFFIXES, opened
+from psp.core.files import SUFFIXES, check_plain, open_regular, opened
 
 BLOCK_BYTES = 4 << 20
 _READ = 1 << 16  # bytes read at a time
-#: What files begin with that are not plain text; what they are, and the command that makes a text of one.
-_FORMATS = (
-    (rb"\x1f\x8b\x08", "compressed by gzip", "gzip -dc {0} > {0}.txt`, or let its name end in `.gz"),
-    (rb"BZh[1-9]1AY&SY", "compressed by bzip2", "bzip2 -dc {0} > {0}.txt`, or let its name end in `.bz2"),
-    (rb"\xfd7zXZ\0", "compressed by xz", "xz -dc {0} > {0}.txt`, or let its name end in `.xz"),
-    (rb"\x28\xb5\x2f\xfd", "compressed by zstd", "zstd -dc {0} > {0}.txt`, or let its name end in `.zst"),
-    (rb"PK\x03\x04", "a zip archive", "unzip -p {0} > {0}.txt"),
-    (rb"%PDF-", "a PDF", "pdftotext {0} {0}.txt"),
-    (rb"PAR1", "a Parquet table", "python -c 'import pandas; print(pandas.read_parquet(\"{0}\"))'"),
-    (rb"\xff\xfe|\xfe\xff", "UTF-16", "iconv -f UTF-16 -t UTF-8 {0} > {0}.txt"),
-    (rb"([\t\r\n -~]\0){4}", "UTF-16", "iconv -f UTF-16LE -t UTF-8 {0} > {0}.txt"),
-    (rb"(\0[\t\r\n -~]){4}", "UTF-16", "iconv -f UTF-16BE -t UTF-8 {0} > {0}.txt"),
-)
 #: Lines from one remembered start to the next; reading one line takes a read of so many.
 GROUP = 16
-
-
-def check_plain(beginning: bytes, path: Path | str) -> None:
-    """Check by the first bytes of a file that it is no archive, picture of pages, or text in another encoding.
-
-    Raises:
-        DataError: it is; the line says what it is and which command makes a text of it.
-    """
-    for pattern, called, command in _FORMATS:
-        if re.match(pattern, beginning):
-            file = shlex.quote(str(path)) if isinstance(path, Path) else "FILE"
-            raise DataError(f"is {called}, not plain text; run `{command.format(file)}`", path)
 
 
 class LineFile:
@@ -74,7 +46,7 @@ class LineFile:
         self.path = Path(path)
         digest = hashlib.sha256()
         starts, size, count, began = [np.zeros(1, np.int64)], 0, 0, 0  # began: the start of the line that is being read
-        most, decoder = limits.LINE_BYTES, codecs.getincrementaldecoder("utf-8")()
+        most, decoder = files.LINE_BYTES, codecs.getincrementaldecoder("utf-8")()
         try:
             self._file = self._unpacked()
             while block := self._file.read(BLOCK_BYTES):
@@ -159,7 +131,7 @@ def read_lines(stream: IO[bytes], path: Path | str, before: int = 0) -> Iterator
 
     Raises:
         DataError: the stream cannot be read, or is no plain text by its first bytes; or a line is not UTF-8 (file, line
-            and byte are named), or longer than the limit (:mod:`psp.core.limits`).
+            and byte are named), or longer than the limit (:mod:`psp.core.files`).
     """
     for lines in _line_blocks(stream, path, before):
         try:
@@ -212,7 +184,7 @@ def raw_lines(stream: IO[bytes], path: Path | str, first: int = 1) -> Iterator[b
 
 def _line_blocks(stream: IO[bytes], path: Path | str, before: int = 0, ends: bool = False) -> Iterator[list[bytes]]:
     """Yield blocks of whole lines, as many as one reading gives, with their ``\n`` if ``ends`` says so."""
-    most = limits.LINE_BYTES
+    most = files.LINE_BYTES
     # What a pipe holds now, if the stream can tell, so that lines do not wait for others.
     read: Callable[[int], bytes | None] = getattr(stream, "read1", stream.read)
     rest, whole = b"", before == 0

@@ -13,8 +13,7 @@ from typing import Any, Self
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.text.encoded import Encoded, offsets_of
-from psp.text.tokenizer import Folder, Tokenizer
+from psp.text.tokenizer import Encoded, Folder, Tokenizer, offsets_of
 
 
 class PartsTokenizer(Tokenizer):

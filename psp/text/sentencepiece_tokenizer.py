@@ -11,9 +11,7 @@ import sentencepiece
 
 from psp.core.errors import DataError
 from psp.core.files import read_bytes, sha256
-from psp.text.encoded import Encoded
-from psp.text.sentencepiece import encode_all, load_sentencepiece
-from psp.text.tokenizer import Example, Folder, Tokenizer, register
+from psp.text.tokenizer import Encoded, Example, Folder, Tokenizer, register
 
 if TYPE_CHECKING:
     from psp.text.word_cache import WordCache
@@ -142,4 +140,26 @@ class SentencepieceTokenizer(Tokenizer):
         return WordCache(self.processor, self.lower_case, self.excluded_ids)
 
     def _encode(self, texts: list[str], threads: int) -> Encoded:
-        return encode_all(self.processor, texts, threads)
+        return Encoded.of_lists(self.processor.encode(texts, out_type=int, num_threads=threads))
+
+
+def load_sentencepiece(path: Path) -> sentencepiece.SentencePieceProcessor:
+    """Load a sentencepiece model.
+
+    Raises:
+        DataError: no such file, or not a sentencepiece model.
+    """
+    try:
+        serialised = read_bytes(path)
+    except OSError as error:
+        raise DataError(
+            f"cannot be read: {error.strerror}; name another, or copy the model's whole folder",
+            path,
+        ) from None
+    if not serialised:  # sentencepiece takes this for "no model yet", without an error
+        raise DataError("an empty file where a sentencepiece model should be; make it again", path)
+    try:
+        # From memory: the library's own reading prints to stderr where the file is bad.
+        return sentencepiece.SentencePieceProcessor(model_proto=serialised)
+    except Exception as error:  # which class it is depends on sentencepiece's version
+        raise DataError(f"not a sentencepiece model, or damaged ({error}); make it again", path) from None

@@ -6,8 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Any, ClassVar, Self
 
 from psp.core.errors import DataError
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Example, register
+from psp.text.tokenizer import Encoded, Example, register
 from psp.text.vocabulary import Lookup, VocabularyTokenizer
 
 

@@ -18,8 +18,7 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.files import open_regular, read_bytes
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Example, Fast, Folder, Tokenizer
+from psp.text.tokenizer import Encoded, Example, Fast, Folder, Tokenizer
 
 FILE = "vocabulary.txt"
 MAGIC = "psp vocabulary 1"

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from psp.core.jit import compiled
 from psp.text.characters import MARK, SPACE, _kinds
-from psp.text.encoded import Encoded, offsets_of
+from psp.text.tokenizer import Encoded, offsets_of
 
 _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of the 64-bit FNV-1a hash
 _MIXERS = np.uint64(0x9E3779B97F4A7C15), np.uint64(0xC2B2AE3D27D4EB4F)

@@ -25,8 +25,7 @@ import sentencepiece
 
 from psp.core.jit import compiled
 from psp.text import unigram
-from psp.text.encoded import Encoded, offsets_of
-from psp.text.sentencepiece import encode_all
+from psp.text.tokenizer import Encoded, offsets_of
 
 MOST_WORDS = 1 << 19  # about 50 MB with all lists; then the cache starts anew
 LONGEST = 64  # bytes of a word that is kept; text without spaces rarely recurs
@@ -40,7 +39,8 @@ _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of t
 
 
 class WordCache:
-    """Encodes sentences word by word, with the ids of :func:`psp.text.sentencepiece.encode` for the same ids left out.
+    """Encodes sentences word by word, with the ids of :meth:`psp.text.tokenizer.Tokenizer.encode` for the same ids
+    left out.
 
     Several threads may use it, one at a time.
 
@@ -100,7 +100,7 @@ class WordCache:
     def _whole(self, texts: Sequence[str], threads: int) -> Encoded:
         """Encode by sentencepiece."""
         texts = [text.lower() for text in texts] if self._lower_case else list(texts)
-        encoded = encode_all(self._processor, texts, threads)
+        encoded = Encoded.of_lists(self._processor.encode(texts, out_type=int, num_threads=threads))
         return encoded.without(self._dropped[encoded.ids], self._unknown)
 
     def _by_words(self, data: bytes, separator: int, texts: Sequence[str], threads: int) -> Encoded:

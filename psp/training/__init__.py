@@ -1,5 +1,5 @@
 """Training: from a store of encoded pairs to a model.
 
-``loop`` trains from files to files, ``trainer`` makes the steps. Encoders and objectives are chosen by name: see
-``encoders/kinds`` and ``objectives``. docs/architecture.md names all modules.
+``loop`` trains from files to files, ``trainer`` makes the steps. Encoders and losses are chosen by name: see
+``encoders`` and ``losses``. docs/architecture.md names all modules.
 """

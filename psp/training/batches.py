@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.pairs.encoded_pairs import BLOCK_PAIRS, Pairs, PairSource, joined
-from psp.text.encoded import Encoded, offsets_of
+from psp.text.tokenizer import Encoded, offsets_of
 from psp.training.sampling import LanguageSampling
 
 BUFFER_BLOCKS = 64  # 262,144 pairs, about 20 MB of ids; there are two such buffers

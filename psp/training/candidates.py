@@ -8,7 +8,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.pairs.encoded_pairs import BLOCK_PAIRS, PairSource
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.encoders.base import Encoder
 
 Vectors = npt.NDArray[np.float32]

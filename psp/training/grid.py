@@ -13,18 +13,15 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
+from psp.config.blocks.training import OBJECTIVES
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_report
-from psp.core.settings import Section, list_of
-from psp.training.objectives import OBJECTIVES, find, mines
-from psp.training.settings import NOT_TUNABLE, TrainSettings
+from psp.training.losses import reads
 
 if TYPE_CHECKING:
     from psp.evaluation.variants import GridPoint, GridReport
 
 
-#: The settings that mining reads, for every objective.
-MINING = frozenset({"megabatch", "anneal", "negatives", "mask_equal"})
 #: By the value of ``train.init``.
 INIT = {"normal": frozenset[str](), "zipf": frozenset({"init_smoothing"})}
 #: By the value of ``train.schedule``.
@@ -35,31 +32,10 @@ def unused(train: Mapping[str, Any]) -> frozenset[str]:
     """The keys of ``train`` that a training run with these settings never reads.
 
     Raises:
-        ConfigError: there is no such objective.
+        ConfigError: a user's own objective does not exist.
     """
-    read = set(find(train["objective"]).reads) | INIT[train["init"]] | SCHEDULE[train["schedule"]]
-    if mines(train):
-        read |= MINING
-    some_read = [objective.reads for objective in OBJECTIVES.values()]
-    return MINING.union(*some_read, *INIT.values(), *SCHEDULE.values()) - read
-
-
-def tunable() -> dict[str, dict[str, Any]]:
-    """For each key of the block ``train`` that affects what is learned, a reference to its place in the schema."""
-    keys = [key for key in TrainSettings.declared() if key not in NOT_TUNABLE]
-    return {key: {"$ref": f"#/$defs/train/properties/{key}"} for key in keys}
-
-
-def section() -> Section:
-    """The key ``grid`` of a model's ``variants``; its values are checked like the keys of ``train``."""
-    return Section(
-        "values to try for keys of `train`, in all combinations: each is trained with the model's seed and scored "
-        "on development data; a key with one value, such as `epochs: [2]`, holds for the points and not for the model",
-        {
-            key: list_of(items=place, at_least=1, distinct=True, help="values to try")
-            for key, place in tunable().items()
-        },
-    )
+    read = reads(train["objective"]) | INIT[train["init"]] | SCHEDULE[train["schedule"]]
+    return frozenset().union(*OBJECTIVES.values(), *INIT.values(), *SCHEDULE.values()) - read
 
 
 def searched(grid: Mapping[str, Sequence[Any]]) -> list[str]:

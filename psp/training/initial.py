@@ -12,15 +12,15 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError, DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.models.static import StaticModel
 from psp.models.word_vectors import read_vectors
 from psp.pairs.encoded_pairs import PairSource
 from psp.text.tokenizer import Tokenizer
 from psp.training.encoders.mean import normal_table
 from psp.training.piece_vectors import mix_in, read_piece_vectors
-from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
 
 log = logging.getLogger(__name__)

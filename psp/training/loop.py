@@ -9,6 +9,8 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, NotRequired, TypedDict, cast
 
+from psp.config.blocks.teacher import TeacherSettings
+from psp.config.blocks.training import JOINT, CheckpointSchedule, TrainSettings
 from psp.core.errors import ConfigError
 from psp.core.files import sha256, write_json
 from psp.evaluation.development import Development, DevelopmentFiles
@@ -18,20 +20,18 @@ from psp.pairs.encoded_pairs import PairSource
 from psp.pairs.text_pairs import open_source
 from psp.text.tokenizer import Tokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
+from psp.training import losses
 from psp.training.candidates import candidate_vectors
-from psp.training.encoders import joint, kinds
+from psp.training.encoders import MEAN, checked_encoder, joint, make_encoder
 from psp.training.encoders.base import Encoder
 from psp.training.initial import initial_table
-from psp.training.losses.base import Loss, make_loss
+from psp.training.losses.base import Loss
 from psp.training.losses.teacher import TeacherLoss
-from psp.training.objectives import find
 from psp.training.piece_vectors import encoder_of
 from psp.training.sampling import language_sampling
 from psp.training.saving.checkpoint import Checkpoints, sole
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import JOINT, CheckpointSchedule, TrainSettings
 from psp.training.spacing import Spacing
-from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import DistillationTargets
 from psp.training.torch_state import choose_device, torch_state
 from psp.training.trainer import Evaluate, Trainer
@@ -161,8 +161,8 @@ class Training:
         checkpoints: when to write them. Training resumes from one if all that the result depends on is unchanged.
         identity: what else the result depends on, such as the version of the rule.
         warn_pairs: warn of fewer pairs.
-        encoder: ``kind``, a key of :data:`psp.training.encoders.kinds.ENCODERS`, and that kind's settings (for LSTMs
-            those of :class:`psp.training.lstm_settings.LstmSettings`); or several encoders that are trained together
+        encoder: ``kind`` (mean, lstm, blstm), and that kind's settings (for LSTMs
+            those of :class:`psp.config.blocks.training.LstmSettings`); or several encoders that are trained together
             (:func:`psp.training.encoders.joint.joint_encoder`); None = the mean.
         teacher: a teacher's vectors of the store's sentences (:mod:`psp.training.teaching.targets`); None = there is
             no teacher. Not for encoders that are trained together.
@@ -213,13 +213,13 @@ class Training:
         Args:
             inputs: Snakemake's: ``store``, ``vocabulary`` and the development data, if any: ``sts``, ``heldout``,
                 ``archive``; ``init_vectors``, ``piece_vectors`` and ``teacher``, lists of at most one file.
-            params, job: of :class:`psp.config.training.FromStore`, ``parameters`` and ``beside``.
+            params, job: :func:`psp.config.training.parameters` and ``beside``.
             seed: of the training.
             version: the rule's (:mod:`psp.core.versions`).
             folders: ``out_dir`` and ``train_dir``.
         """
         settings = {**params["train"], "log_every": job["log_every"], "seed": seed}
-        init_from, encoder = settings.pop("init_from"), settings.pop("encoder", None)
+        init_from, encoder = settings.pop("init_from", None), settings.pop("encoder", None)
         languages = list(params["languages"])
         vectors, teacher, own = (inputs.get(key) for key in ("init_vectors", "teacher", "piece_vectors"))
         files = inputs.vocabulary
@@ -245,7 +245,7 @@ class Training:
             init_vectors=Path(vectors[0]) if vectors else None,
             piece_vectors=Path(own[0]) if own else None,
             checkpoints=CheckpointSchedule(**job["checkpoint"]),
-            identity={"version": version},
+            identity={"version": version, **{key: params[key] for key in ("own_loss",) if key in params}},
             encoder=encoder,
             teacher=Path(teacher[0]) if teacher else None,
             teaching=params["teaching"],
@@ -256,11 +256,11 @@ class Training:
 
 def _run(job: Training) -> TrainReport:
     settings = TrainSettings.of(job.settings)
+    losses.find(settings.objective)
     model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
     init_from, init_vectors = job.init_from, job.init_vectors
-    kind = (job.encoder or {"kind": "mean"})["kind"]
-    make_encoder = None if kind == JOINT else kinds.find(kind).make
-    own = kinds.checked_encoder(job.encoder)
+    own = checked_encoder(job.encoder)
+    together = own["kind"] == JOINT
     device = choose_device(settings.device, settings.BLOCK)
     if settings.precision == "mixed" and device.type == "cpu":
         raise ConfigError("train.precision: 'mixed' is for GPUs, and this is the CPU. Write `precision: float32`")
@@ -277,8 +277,8 @@ def _run(job: Training) -> TrainReport:
         taken_over = None
         read: PairSource = pairs
         spacing = None
-        if make_encoder is not None:
-            if settings.ignore_spaces and kinds.find(kind).adds_up and tokenizer.marks_spaces:
+        if not together:
+            if settings.ignore_spaces and own["kind"] == MEAN and tokenizer.marks_spaces:
                 spacing = Spacing(tokenizer.pieces())
                 read = spacing.pairs(pairs)
             table, taken_over = initial_table(tokenizer, settings, init_from, read, init_vectors, job.piece_vectors)
@@ -291,7 +291,7 @@ def _run(job: Training) -> TrainReport:
             source, objective, about = _distilled(job.teacher, job.teaching, pairs, read, tokenizer, settings)
             taught = {"teacher": about}
         trained: Encoder
-        if make_encoder is None:
+        if together:
             trained, optimiser = joint.joint_encoder(tokenizer, pairs, settings, own, device)
             dims = " and ".join(str(part["dim"]) for part in own["parts"])
             log.info("training on %s: %d pairs, %d pieces x %s", device, len(pairs), len(tokenizer), dims)
@@ -317,7 +317,7 @@ def _run(job: Training) -> TrainReport:
                 **({} if job.piece_vectors is None else {"piece_vectors": sha256(job.piece_vectors)}),
                 "model": model_config,
                 **({"encoder": own} if len(own) > 1 else {}),
-                **({"parts": joint.started_from(own)} if make_encoder is None else {}),
+                **({"parts": joint.started_from(own)} if together else {}),
                 **taught,
                 "development data": getattr(development, "sha256", ""),
                 **job.identity,
@@ -339,7 +339,7 @@ def _run(job: Training) -> TrainReport:
         report: dict[str, Any] = {
             "format": 1,
             "settings": settings.as_dict(),
-            "title": find(settings.objective).title(settings.as_dict()),
+            "title": _title(settings),
             **({"encoder": own} if len(own) > 1 else {}),
             **taught,
             "device": device.type,
@@ -370,6 +370,12 @@ def _run(job: Training) -> TrainReport:
     return cast("TrainReport", report)
 
 
+def _title(settings: TrainSettings) -> str:
+    """The loss's settings, briefly, for the title of a learning curve."""
+    read = losses.reads(settings.objective)
+    return ", ".join(f"{key} {getattr(settings, key):g}" for key in ("margin", "scale") if key in read)
+
+
 def _distilled(
     file: Path,
     teaching: TeacherSettings | Mapping[str, Any] | None,
@@ -383,7 +389,7 @@ def _distilled(
     targets = DistillationTargets(file)
     targets.check(pairs, tokenizer, wanted)
     loss = TeacherLoss(
-        make_loss(settings.as_dict()) if wanted.weight < 1 else None,
+        losses.make_loss(settings.as_dict()) if wanted.weight < 1 else None,
         targets,
         targets.sentences(read) if wanted.in_neighbourhoods else None,
         wanted,

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.encoded_pairs import BLOCK_PAIRS
 from psp.pairs.language_shares import language_pairs, shares
 

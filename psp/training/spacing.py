@@ -15,7 +15,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.pairs.encoded_pairs import ChangedPairs, PairSource
-from psp.text.encoded import Encoded, offsets_of
+from psp.text.tokenizer import Encoded, offsets_of
 
 _MARK = "\N{LOWER ONE EIGHTH BLOCK}"
 

@@ -15,22 +15,21 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import PspError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.encoded_pairs import Pairs, PairSource
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.batches import Epoch
 from psp.training.encoders.base import Encoder
-from psp.training.losses.base import Loss, make_loss
+from psp.training.losses import make_loss
+from psp.training.losses.base import Loss, MiniBatch
 from psp.training.negatives.mining import Negatives, mine_by_kind
-from psp.training.objectives import MiniBatch, mines
 from psp.training.optimiser import DenseAdam, JointOptimiser, RowOptimiser, clip_gradient
 from psp.training.sampling import LanguageSampling
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, Stopped, StopRequest
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.saving.weights import WeightSnapshot
-from psp.training.schedule import learning_rate, megabatch_size
-from psp.training.settings import TrainSettings
 
 log = logging.getLogger(__name__)
 
@@ -91,10 +90,8 @@ class Trainer:
         self.best: dict[str, Any] | None = None
         self.first_loss: float | None = None
         self._first_pairs: Pairs | None = None  # of the first mega-batch, which begins with the first mini-batch
-        train = settings.as_dict()
         self._device = optimiser.param_groups[0]["params"][0].device
-        self._objective = (make_loss(train) if objective is None else objective).to(self._device)
-        self._mining = mines(train) and self._objective.takes_negatives
+        self._objective = (make_loss(settings.as_dict()) if objective is None else objective).to(self._device)
         if own := list(self._objective.parameters()):
             optimiser = JointOptimiser([optimiser, DenseAdam(own, lr=self._objective.learning_rate)])
         self._optimiser, self._evaluate = optimiser, evaluate
@@ -190,7 +187,7 @@ class Trainer:
         self.step = 0
         try:
             with torch.no_grad():
-                negatives = self._mine(pairs, sentences) if self._mining else None
+                negatives = self._mine(pairs, sentences) if self._objective.mines else None
                 return self._loss(pairs, sentences, self._first_rows(), negatives)[1]
         finally:
             self.step, self.without_negative = step, without_negative
@@ -215,7 +212,7 @@ class Trainer:
     def _megabatch_size(self) -> int:
         """Mini-batches in the mega-batch that begins after the steps so far."""
         settings = self.settings
-        return megabatch_size(self.step, settings.anneal, settings.megabatch) if self._mining else 1
+        return megabatch_size(self.step, settings.anneal, settings.megabatch) if self._objective.mines else 1
 
     def _megabatch(self, epoch: Epoch) -> None:
         size = self._megabatch_size()
@@ -227,7 +224,7 @@ class Trainer:
             return
         started = time.monotonic()
         sentences = Encoded.join([pairs.source, pairs.target])
-        negatives = self._mine(pairs, sentences) if self._mining else None
+        negatives = self._mine(pairs, sentences) if self._objective.mines else None
         self.metrics.mined(time.monotonic() - started)
         for start in range(0, len(pairs), self.settings.batch_size):
             rows = np.arange(start, min(start + self.settings.batch_size, len(pairs)))
@@ -263,7 +260,7 @@ class Trainer:
             target,
             negatives=settings.negatives,
             mask_equal=settings.mask_equal,
-            of_targets=self._objective.takes_negatives_of_targets,
+            of_targets=self._objective.of_targets,
             generator=np.random.default_rng([settings.seed, 0, self.step]),  # distinct from the epochs' [seed, epoch]
             reduced=True if settings.precision == "mixed" else None,
         )
@@ -406,3 +403,27 @@ class Trainer:
 def measurable(*tensors: Tensor) -> bool:
     """Whether every row has a finite norm in float32 (rows of 1e20 are finite, their squares are not)."""
     return all(bool(torch.linalg.vector_norm(tensor.detach(), dim=-1).isfinite().all()) for tensor in tensors)
+
+
+def megabatch_size(step: int, anneal: int, maximum: int) -> int:
+    """Mini-batches in the mega-batch that starts after ``step`` mini-batches.
+
+    The paper (section 5.1) starts with one and adds one every 150 mini-batches up to M, so that negatives get harder
+    as the model gets better. ``anneal`` is that 150; with 0 every mega-batch has M, as in ParaNMT-50M (Wieting & Gimpel
+    2018, section 4).
+    """
+    return min(maximum, 1 + step // anneal) if anneal else maximum
+
+
+def learning_rate(highest: float, schedule: str, warmup: float, done: float) -> float:
+    """The learning rate of a step.
+
+    Args:
+        highest: the setting.
+        schedule: ``constant``; or ``linear``: rising linearly from 0 to ``highest``, then falling to 0.
+        warmup: the share of training after which it is highest, 0 <= w < 1.
+        done: the share of training that lies before the middle of this step, 0 < d < 1: so no step has a rate of 0.
+    """
+    if schedule == "constant":
+        return highest
+    return highest * (done / warmup if done < warmup else (1 - done) / (1 - warmup))

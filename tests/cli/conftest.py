@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 from psp.models.folder import save_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 
 DIM = 12

@@ -10,7 +10,8 @@ import safetensors.numpy
 
 from psp.cli.main import main
 from psp.models import card_file
-from psp.models.model import Combination, Model, load_model
+from psp.models.model import Model, load_model
+from psp.models.public import Combination
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES
 

@@ -15,7 +15,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from psp.cli.common import capped
+from psp.cli import capped
 from psp.cli.main import main
 from psp.models.model import load_model
 from tests.conftest import SENTENCES, odd_text
@@ -123,7 +123,6 @@ def test_a_line_that_is_not_utf8(small_model, tmp_path, psp_command, jobs):
         (["text.txt", "--out", "x"], "--out x: unknown format; end the name in .npy"),
         (["text.txt", "--out", "-", "--format", "npy"], "--format npy: standard output implies raw"),
         (["text.txt", "--out", "x.npy", "--dim", "99"], "--dim 99: dim is 99; the table has 12 dimensions"),
-        (["text.txt", "--out", "x.npy", "--dim", "0"], "--dim 0: dim is 0; the table has 12 dimensions"),
         (["text.txt", "--out", "text.txt/x.npy"], "text.txt/x.npy: cannot be written: "),
     ],
 )
@@ -136,11 +135,22 @@ def test_what_cannot_be_done_is_one_line(small_model, text, monkeypatch, capsys,
     assert [path.name for path in text.parent.iterdir()] == ["text.txt"] and text.read_bytes() == TEXT
 
 
-@pytest.mark.parametrize("jobs", ["0", "-1", "two"])
-def test_no_number_of_processes(small_model, capsys, jobs):
-    with pytest.raises(SystemExit):
-        main(["embed", str(small_model), "--out", "x.npy", f"--jobs={jobs}"])
-    assert f"argument --jobs: {jobs} is not a positive integer" in capsys.readouterr().err
+@pytest.mark.parametrize(
+    ("command", "option", "number"),
+    [
+        *(("embed model --out x.npy", "--jobs", number) for number in ("0", "-1", "two")),
+        ("embed model --out x.npy", "--dim", "0"),
+        ("search model c.txt", "-k", "0"),
+        ("mine model c.txt d.txt --out x.tsv", "--threads", "0"),
+        ("translate translator", "--beam", "0"),
+        ("serve model", "--max-texts", "0"),
+    ],
+)
+def test_a_count_is_a_number_of_at_least_one(capsys, command, option, number):
+    with pytest.raises(SystemExit) as ended:
+        main([*command.split(), *([f"{option}={number}"] if option[1] == "-" else [option, number])])
+    assert ended.value.code == 2
+    assert f"argument {option}: {number} is not a positive integer" in capsys.readouterr().err
 
 
 def test_more_processes_than_help_are_not_started(monkeypatch, caplog):
@@ -303,7 +313,7 @@ atexit.register(lambda: print(own(), resource.getrusage(resource.RUSAGE_CHILDREN
 
 def test_without_tqdm_lines_tell(small_model, text, tmp_path):
     code = "import sys; sys.modules['tqdm'] = None; sys.stderr.isatty = lambda: True\n"
-    code += "import psp.core.progress; psp.core.progress.LOG_SECONDS = 0.0\nfrom psp.cli.main import main; main()"
+    code += "import psp.core.logs; psp.core.logs.LOG_SECONDS = 0.0\nfrom psp.cli.main import main; main()"
     command = [sys.executable, "-c", code, "embed", str(small_model), str(text), "--out", str(tmp_path / "x.npy")]
     result = subprocess.run(command, capture_output=True, text=True)
     assert result.returncode == 0, result.stderr
@@ -313,3 +323,14 @@ def test_without_tqdm_lines_tell(small_model, text, tmp_path):
     assert unknown.startswith(f"warning: {text}: ") and unknown.endswith(
         "the first in line 483, whose vectors are zeros"
     )
+
+
+def test_one_line_imports_at_most_20_modules_of_psp(small_model, tmp_path) -> None:
+    """By the time that the vector is written, the lazy ones too: what a reader of this command has to know."""
+    (tmp_path / "line.txt").write_text("the cat\n")
+    code = "import sys; from psp.cli.main import main; main()\n"
+    code += "print(*(name for name in sys.modules if name.partition('.')[0] == 'psp'))"
+    command = ["embed", small_model, tmp_path / "line.txt", "--out", tmp_path / "x.npy"]
+    done = subprocess.run([sys.executable, "-c", code, *map(str, command)], capture_output=True, text=True, check=True)
+    modules = done.stdout.splitlines()[-1].split()
+    assert np.load(tmp_path / "x.npy").shape == (1, 12) and len(modules) <= 20, modules

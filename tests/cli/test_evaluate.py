@@ -43,7 +43,7 @@ def folder(tmp_path, monkeypatch):
 
 
 def _size(pieces):
-    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
     return load_sentencepiece(pieces).get_piece_size()
 
@@ -58,7 +58,7 @@ def test_a_model_is_scored_as_in_a_run(folder, capsys):
     scorer = EmbeddingScorer(load_model(folder / "model"))
     expected = evaluate(scorer, languages=["en", "fr"], tatoeba={"fr": sides}, resamples=100, seed=1)
     assert {key: body[key] for key in expected} == expected
-    main(["show", "out"])
+    main(["show", "out", "--all"])
     shown = capsys.readouterr().out
     assert all(line in shown for line in printed.splitlines())
 

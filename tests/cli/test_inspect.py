@@ -3,6 +3,7 @@
 import json
 import socket
 import zipfile
+from pathlib import Path
 
 import pytest
 
@@ -75,3 +76,13 @@ def test_a_model_without_corpora_is_an_error(inspected, capsys):
     with pytest.raises(SystemExit):
         inspected(config, "both")
     assert capsys.readouterr().err.startswith("error: models.both: has no corpora of its own")
+
+
+def test_the_demo_before_its_text_is_made_says_what_makes_it(tmp_path, monkeypatch, capsys):
+    monkeypatch.chdir(tmp_path)
+    demo = Path(__file__).parents[2] / "config/demo.yaml"
+    with pytest.raises(SystemExit):
+        main(["inspect", "demo", "--configfile", str(demo)])
+    made = "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip"
+    command = f"snakemake --cores 2 --configfile {demo} -- {made}"
+    assert capsys.readouterr().err == f"error: {made}: the workflow makes it first: {command}\n"

@@ -66,7 +66,6 @@ def test_drawn_candidates_are_the_same_for_a_seed(
         (["nowhere", "--encoder", "{model}"], "no such folder; name that of a translator"),
         (["{tiny}", "nowhere.txt", "--encoder", "{model}"], "nowhere.txt: cannot be read"),
         (["{tiny}", "--encoder", "nowhere"], "nowhere"),
-        (["{tiny}", "--encoder", "{model}", "-k", "0"], "-k 0: write 1 or more"),
         (["{tiny}", "--encoder", "{model}", "-k", "20"], "-k 20, but --beam 10: write --beam 20 or more"),
         (["{tiny}", "--encoder", "{model}", "--references", "{short}"], "--references: for the report"),
         (

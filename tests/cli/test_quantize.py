@@ -42,7 +42,6 @@ def test_what_the_first_model_was_stays_on_record(small_model, tmp_path):
     [
         ([], "nothing to make smaller; give --dtype int8, --dim 256, or both"),
         (["--dim", "13"], "{model}: dim is 13; the table has 12 dimensions"),
-        (["--dim", "0"], "{model}: dim is 0; the table has 12 dimensions"),
         (["--dim", "12"], "{model}: float32 with 12 dimensions would take {bytes} bytes, and the model takes {bytes}; "
          "choose another --dtype or --dim"),
     ],

@@ -14,7 +14,7 @@ import pytest
 
 import psp
 from phrasebook import generate
-from psp.cli import train
+from psp.cli import project
 from psp.cli.main import main
 
 
@@ -32,7 +32,7 @@ def asked(monkeypatch):
         calls.append(given)
         return 1
 
-    monkeypatch.setattr(train, "snakemake", failing)
+    monkeypatch.setattr(project, "snakemake", failing)
     return calls
 
 

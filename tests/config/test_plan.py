@@ -64,7 +64,7 @@ def test_hours_count_the_recipe_and_the_grid_whose_best_point_is_taken(config, t
         corpora = {"Listed": {"version": "v1", "pairs": {"en-fr": 100_000_000}}}
         models = {"fr": {"languages": ["en", "fr"], "corpora": ["Listed"], **entry}}
         text = plan(Config({"corpora": corpora, "models": models}), "fr", tmp_path / "downloads")
-        return float(re.search(r"about ([\d.]+) hours", text)[1]) - 100e6 / 30_000 / 3600, text
+        return float(re.search(r"about ([\d.]+) hours", text)[1]) - 194e6 / 70_000 / 3600, text
 
     grid = {"token_dropout": [0, 0.15, 0.3], "scale": [10, 20, 40], "epochs": [5]}
     plain, _ = planned(variants={"grid": grid})

@@ -11,9 +11,9 @@ import pytest
 import yaml
 
 from psp.cli.main import main
+from psp.config.blocks.overlay import merge
 from psp.config.config import Config
 from psp.config.config_file import read_yaml
-from psp.config.overlay import merge
 from psp.config.suggest import CAP, suggest
 from psp.core.errors import ConfigError, DataError, DownloadError
 from psp.text.languages import NAMES, TATOEBA, opus_names

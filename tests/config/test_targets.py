@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 
 from psp.config import targets
+from psp.config.blocks.overlay import merge
 from psp.config.config import Config
-from psp.config.overlay import merge
 from psp.core.errors import ConfigError
 from tests.config.test_config import CORPORA
 

@@ -56,7 +56,7 @@ def test_a_psp_model_says_its_languages(tmp_path: Path) -> None:
         ({"teacher": TEACHER, "languages": ["de"]}, "minilm knows en, and news is text in de; name a teacher of that"),
         ({"teacher": {**TEACHER, "encoder": "sentence-transformers:x"}}, "psp does not know the languages of"),
         ({"teacher": {**TEACHER, "encoder": "results/en/model"}}, "is the model to be taught, a cycle"),
-        ({"teacher": {**TEACHER, "among": 3}}, "among: 3 is not allowed; allowed is at least neighbours, 15"),
+        ({"teacher": {**TEACHER, "among": 3}}, "teacher.among is 3, but must be at least neighbours, 15"),
         (
             {"teacher": TEACHER, "corpora": [{**TEXT, "filters": {"ratio": {"enabled": True}}}]},
             "filters.ratio is for pairs",

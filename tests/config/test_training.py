@@ -2,9 +2,11 @@
 
 import pytest
 
+from psp.config import training
+from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.training import TrainBlock, TrainSettings
+from psp.config.blocks.transformer import TransformerSettings
 from psp.config.config import Config
-from psp.training.settings import SECTION
-from psp.training.transformer import settings as transformer
 
 ENTRIES = {
     "fr": {"languages": ["en", "fr"], "corpora": ["A"]},
@@ -21,7 +23,7 @@ def model(name="fr", **own):
 
 
 def parameters(of):
-    return of.of.parameters(of)
+    return training.transformer_parameters(of) if of.base else training.parameters(of)
 
 
 #: Another value for each key of which another makes nothing anew.
@@ -37,25 +39,37 @@ def test_what_changes_nothing_of_a_model_makes_nothing_anew(key):
     changed = model(train={key: UNTRACKED[key]})
     assert parameters(changed) == parameters(model())
     assert bool([one for one in changed.differences if one.startswith("train.")]) == (key in DIFFERS)
-    assert changed.of.beside(changed) != model().of.beside(model())
+    assert training.beside(changed) != training.beside(model())
 
 
 @pytest.mark.parametrize(
-    "key", sorted(set(SECTION.keys) - set(UNTRACKED) - {"settings_from", "init_vectors", "init_encoder"})
+    "key", sorted(set(TrainBlock.declared()) - set(UNTRACKED) - {"settings_from", "init_vectors", "init_encoder"})
 )
 def test_everything_else_does(key):
-    assert key in parameters(model())["train"]
+    assert TrainBlock.tracked({**TrainBlock.defaults(), key: "another"}) == {key: "another"}
 
 
-@pytest.mark.parametrize("key", sorted(transformer.SECTION.keys))
+@pytest.mark.parametrize("key", sorted(TransformerSettings.declared()))
 def test_so_it_is_with_transformers(key):
     inert = key in ("threads", "device", "log_every", "checkpoint_steps")
-    assert (key in parameters(model("tiny"))["train"]) != inert
+    assert TransformerSettings.tracked({**TransformerSettings.defaults(), key: "another"}) == (
+        {} if inert else {key: "another"}
+    )
+
+
+def test_defaults_are_left_out_of_a_rules_params_so_that_a_new_setting_makes_nothing_anew():
+    assert parameters(model())["train"] == {}
+    paper = model(recipe="paper")
+    assert TrainBlock.whole(parameters(paper)["train"]) == {**TrainBlock.defaults(), **parameters(paper)["train"]}
+    assert TrainSettings.of(parameters(paper)["train"]) == TrainSettings(**TrainSettings.defaults("paper"))
+    filters = model(filters={"length": {"max": 9}}).parts[0].filters
+    assert FiltersBlock.tracked(filters) == {"length": {"max": 9}}
+    assert FiltersBlock.whole(FiltersBlock.tracked(filters)) == filters
 
 
 def test_what_a_search_decides_is_not_compared():
     tuned = model(train={"settings_from": "variants", "epochs": 3}, variants={"grid": {"epochs": [1, 2]}})
-    assert parameters(tuned)["train"].keys() == parameters(model())["train"].keys() - {"epochs"}
+    assert parameters(model(train={"epochs": 3}))["train"] == {"epochs": 3} and parameters(tuned)["train"] == {}
 
 
 def test_models_of_one_rule_have_the_same_files():
@@ -63,12 +77,12 @@ def test_models_of_one_rule_have_the_same_files():
     files = {}
     for name in ENTRIES:
         entry = config.model(name)
-        files.setdefault(entry.of.rule(entry), set()).add(tuple(entry.of.files(entry, config.model)))
-    assert files.keys() == {"train", "train_vocabulary", "train_both", "train_transformer"}
+        files.setdefault(entry.of.rule(entry), set()).add(tuple(entry.of.files(entry)))
+    assert files.keys() == {"train", "train_vocabulary", "train_joint", "train_transformer"}
     assert all(len(one) == 1 for one in files.values())
 
 
 def test_encoders_trained_together_take_the_memory_of_all():
     config = Config({"corpora": {"A": {"version": "v1"}}, "models": ENTRIES})
-    each = [config.model(name).of.megabytes(config.model(name), config.model) for name in ("fr", "words", "both")]
+    each = [training.table_mb(config.model(name), config.model) for name in ("fr", "words", "both")]
     assert each[2] == pytest.approx(each[0] + each[1])

@@ -79,7 +79,7 @@ def test_what_a_model_inherits_may_be_about_tables_but_for_variants():
         ({"encoder": {**MINILM, "pooling": "last"}}, "encoder.pooling is last, but must be mean or cls or max or lstm"),
         ({"encoder": {**MINILM, "concat": ["fr", "fr"]}}, "models.t.encoder.concat"),
         ({"encoder": {**MINILM, "base": "${NOWHERE_TO_BE_SEEN}/x"}}, "the variable is not set"),
-        ({"encoder": {**MINILM, "pooling": "bilstm", "dim": 3}}, "transformer.dim: 3 is not allowed"),
+        ({"encoder": {**MINILM, "pooling": "bilstm", "dim": 3}}, "transformer.dim is 3, but must be even"),
         (
             {"train": {"epochs": 2}},
             "models.t.train: is not for transformers; its training settings are in the block `transformer`",
@@ -90,7 +90,7 @@ def test_what_a_model_inherits_may_be_about_tables_but_for_variants():
         ({"variants": {"v": {"transformer": {"epochs": 1}}}}, "variants.v: its settings equal those of psp"),
         (
             {"variants": {"v": {"transformer": {"pooling": "bilstm", "dim": 5}}}},
-            "variants.v.transformer.dim: 5 is not allowed",
+            "variants.v.transformer.dim is 5, but must be even",
         ),
         ({"compare": {"systems": ["untrained"]}}, "untrained has the subwords of one model, which this one does not"),
         ({"transformer": {"pooling": "lstm"}}, "models.t.transformer"),

@@ -75,7 +75,7 @@ def test_a_generator_of_paraphrases_has_one_language():
         ({"languages": ["fr", "en"], "corpora": ["Bible", "Bible"]}, "Bible.fr-en is listed twice"),
         (
             {"languages": ["fr", "en"], "corpora": ["Bible"], "train": {"dim": 250}},
-            "translators.t.train.dim: 250 is not allowed; allowed is a multiple of 8",
+            "translators.t.train.dim is 250, but must be a multiple of 8",
         ),
         (
             {"languages": ["fr", "en"], "corpora": ["Bible"], "train": {"heldout": {"Bibel": 5}}},
@@ -92,7 +92,7 @@ def test_a_generator_of_paraphrases_has_one_language():
             {"languages": ["fr", "en"], "command": "cat", "ctranslate2": "x"},
             "translators.t: has ctranslate2 and command; write one of",
         ),
-        ({"languages": ["fr", "en"], "command": "cat", "search": {"beam": 2}}, "translators.t.beam: unknown key"),
+        ({"languages": ["fr", "en"], "command": "cat", "search": {"beam": 2}}, "translators.t.beam is not a key"),
         ({"languages": ["fr", "en"], "ctranslate2": "x", "search": {"beam": 0}}, "translators.t.search.beam"),
         ({"languages": ["fr", "en"], "ctranslate2": "x", "search": {"sampling": 3}}, "set `beam: 1`"),
         ({"languages": ["fr", "en"], "corpora": ["Bible"], "search": {"sampling": 3}}, "set `beam: 1`"),

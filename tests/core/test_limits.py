@@ -10,19 +10,19 @@ import pytest
 from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
-from psp.core.limits import HARMLESS_BYTES
+from psp.core.files import HARMLESS_BYTES, check_plain
 from psp.corpora import open_corpus
 from psp.evaluation.testsets import StsSource
-from psp.inference.streaming.chunks import chunks, opened
+from psp.inference.streaming import chunks, opened
 from psp.models.table import read_table
 from psp.models.word_vectors import read_vectors
-from psp.text.lines import LineFile, check_plain, raw_lines, read_lines
+from psp.text.lines import LineFile, raw_lines, read_lines
 
 
 def test_a_line_too_long_is_named_wherever_it_stands(monkeypatch):
-    monkeypatch.setattr(limits, "LINE_BYTES", 2000)
+    monkeypatch.setattr(files, "LINE_BYTES", 2000)
     for reader in (read_lines, raw_lines):
         for text, number in (
             (b"a\n" + b"b" * 2001 + b"\nc\n", 2),
@@ -57,7 +57,7 @@ def test_of_files_to_embed_and_to_search_too(tmp_path, monkeypatch):
     with opened(path) as source:
         assert sum(chunk.rows for chunk in chunks(source, 10)) == 3
     assert len(LineFile(path)) == 3
-    monkeypatch.setattr(limits, "LINE_BYTES", 500_000)
+    monkeypatch.setattr(files, "LINE_BYTES", 500_000)
     said = r"t\.txt, line 2: a line of more than 500,000 bytes;"
     with opened(path) as source, pytest.raises(DataError, match=said):
         list(chunks(source, 10))
@@ -114,11 +114,11 @@ def test_archives_and_compressed_files_that_grow_too_much(tmp_path, monkeypatch)
     sets = bomb(tmp_path / "s.zip", "STS15-en-test/STS.input.images.txt")
     with StsSource(sets) as source, pytest.raises(DataError, match=r"STS\.input\.images\.txt has more than 200 times"):
         source.lines("STS15-en-test", "STS.input.images.txt")
-    monkeypatch.setattr(limits, "RATIO", 5000)
-    monkeypatch.setattr(limits, "UNPACKED_BYTES", 10_000_000)
+    monkeypatch.setattr(files, "RATIO", 5000)
+    monkeypatch.setattr(files, "UNPACKED_BYTES", 10_000_000)
     with pytest.raises(DataError, match=r"more than 10,000,000 bytes unpacked"):
         list(open_corpus("local", squeezed, "", ("", "")))
-    monkeypatch.setattr(limits, "UNPACKED_BYTES", 200_000_000_000)
+    monkeypatch.setattr(files, "UNPACKED_BYTES", 200_000_000_000)
     assert sum(1 for _ in open_corpus("local", squeezed, "", ("", ""))) == HARMLESS_BYTES // 4 + 1
 
 

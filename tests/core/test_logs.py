@@ -4,8 +4,7 @@ import logging
 import pytest
 
 from psp.core.errors import DataError
-from psp.core.logs import job, last_error
-from psp.core.progress import Progress
+from psp.core.logs import Progress, job, last_error
 
 
 @pytest.fixture(autouse=True)

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import get_args
 
 import pytest
 
+from psp.config.blocks.fields import RECIPES
+from psp.config.blocks.teacher import TeacherSettings
+from psp.config.blocks.training import LstmSettings
+from psp.config.blocks.transformer import TransformerSettings
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core import machine
-from psp.training.lstm_settings import LstmSettings
-from psp.training.teaching.settings import TeacherSettings
-from psp.training.transformer.settings import TransformerSettings
-from psp.training.translator.settings import TranslatorSettings
 
 
 @pytest.mark.parametrize(
@@ -53,6 +55,6 @@ def test_auto_is_bfloat16_where_the_processor_multiplies_it(precision, able, low
 
 @pytest.mark.parametrize("settings", [LstmSettings, TeacherSettings, TransformerSettings, TranslatorSettings])
 def test_no_default_is_a_precision_that_is_slow_on_some_processors(settings) -> None:
-    precision = settings.declared()["precision"]
-    assert precision.allows("auto") and precision.allows("bfloat16")
-    assert {precision.default, *precision.recipes.values()} <= {"auto", "float32"}
+    allowed = get_args(settings.declared()["precision"].annotation)
+    assert {"auto", "bfloat16"} <= set(allowed)
+    assert {settings.default("precision", recipe) for recipe in RECIPES} <= {"auto", "float32"}

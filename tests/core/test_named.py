@@ -9,7 +9,6 @@ import pytest
 from psp.core import named
 from psp.evaluation.tasks.base import Task
 from psp.pairs.filters.base import Filter
-from psp.training.objectives.base import OBJECTIVES, Objective, register
 
 
 class First:
@@ -44,12 +43,5 @@ def test_a_module_that_is_loaded_again_brings_its_class_again():
 def test_no_filter_or_task_takes_the_name_of_another(known, name, base):
     before = known[name]
     with pytest.raises(ValueError, match="already"):
-        type("Other", (base,), {"name": name, "kind": name, "declared": before.declared})
+        type("Other", (base,), {"name": name, "kind": name})
     assert known[name] is before
-
-
-def test_no_objective_takes_the_name_of_another():
-    before = OBJECTIVES["margin"]
-    with pytest.raises(ValueError, match="'margin' is already the name of"):
-        register(type("Other", (Objective,), {"name": "margin"}))
-    assert OBJECTIVES["margin"] is before

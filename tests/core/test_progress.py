@@ -8,8 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from psp.core.logs import job
-from psp.core.progress import Progress
+from psp.core.logs import Progress, job
 from tests.conftest import on_a_terminal
 
 
@@ -23,17 +22,17 @@ def frames_of(program, columns):
 #: A clock that the program sets; tqdm has another one, so each call to add is drawn.
 CLOCK = """
 import tqdm
-import psp.core.progress
+import psp.core.logs
 class clock:
     now = 1000.0
     monotonic = staticmethod(lambda: clock.now)
-psp.core.progress.time = clock
+psp.core.logs.time = clock
 tqdm.tqdm.monitor_interval = 0
 redraw = tqdm.tqdm.update
 tqdm.tqdm.update = lambda bar, count: (redraw(bar, count), bar.refresh())
 """
 TRAINING = f"""{CLOCK}
-with psp.core.progress.Progress("training", "pairs", 14_333_000, done=6_000_000) as bar:
+with psp.core.logs.Progress("training", "pairs", 14_333_000, done=6_000_000) as bar:
     for step in range(200):
         clock.now += 0.25
         bar.add(1280, loss=f"{{0.0442:.4f}}", megabatch=100)
@@ -55,7 +54,7 @@ def test_the_bar_of_training_shows_all_its_figures(columns):
 
 
 DOWNLOADING = f"""{CLOCK}
-with psp.core.progress.Progress("downloading a", "bytes", 4096) as bar:
+with psp.core.logs.Progress("downloading a", "bytes", 4096) as bar:
     clock.now += 2
     bar.add(1024)
 """
@@ -89,12 +88,12 @@ def log(tmp_path):
 def clock(monkeypatch):
     clock = Clock()
     monkeypatch.setattr("sys.stderr", io.StringIO())  # no terminal, not even under pytest -s
-    monkeypatch.setattr("psp.core.progress.time", clock)
+    monkeypatch.setattr("psp.core.logs.time", clock)
     return clock
 
 
 def lines(path: Path):
-    return [line.split("psp.core.progress: ")[1] for line in path.read_text().splitlines()]
+    return [line.split("psp.core.logs: ")[1] for line in path.read_text().splitlines()]
 
 
 def test_the_log_of_training_shows_all_its_figures_every_minute(log, clock, capsys):

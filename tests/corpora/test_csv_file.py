@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
@@ -70,7 +70,7 @@ def test_headers_that_do_not_fit(tmp_path):
 
 
 def test_an_open_quote_is_found_within_the_limit(tmp_path, monkeypatch):
-    monkeypatch.setattr(limits, "LINE_BYTES", 2000)
+    monkeypatch.setattr(files, "LINE_BYTES", 2000)
     path = write(tmp_path / "a.csv", 'source,target\na,b\n"open,c\n' + "d,e\n" * 3000)
     with pytest.raises(DataError, match=r"line \d+: a row of more than 2,000 bytes; close the quote that is open"):
         read(path)

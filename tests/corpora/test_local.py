@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from psp.core.errors import DataError, PspError
-from psp.core.packed import opened
+from psp.core.files import opened
 from psp.corpora import open_corpus
 from psp.corpora.rows import BadRow
 

@@ -12,7 +12,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.config.config import Config
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import ConfigError, DataError
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
@@ -113,10 +113,10 @@ def test_a_table_grows_no_more_than_other_files(tmp_path: Path, monkeypatch: pyt
     assert once.stat().st_size < 100_000
     with pytest.raises(DataError, match=r"once\.parquet: has more than 200 times its size unpacked"):
         read(once)
-    monkeypatch.setattr(limits, "RATIO", 1e9)
+    monkeypatch.setattr(files, "RATIO", 1e9)
     with pytest.raises(DataError, match=r"a text of 48,000,000 bytes in source, more than 1,048,576;"):
         read(once)
-    monkeypatch.setattr(limits, "RATIO", 200)
+    monkeypatch.setattr(files, "RATIO", 200)
     long = random.Random(1).randbytes(400_000).hex()
     same = pyarrow.DictionaryArray.from_arrays(pyarrow.array([0] * 2000, pyarrow.int32()), [long])
     many = tmp_path / "many.parquet"

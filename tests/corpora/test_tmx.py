@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.core import limits
+from psp.core import files
 from psp.core.errors import DataError
 from psp.corpora import open_corpus
 from psp.corpora.kinds import of_kind
@@ -113,7 +113,7 @@ def test_what_is_no_translation_memory(tmp_path, content, said):
 
 @pytest.mark.parametrize("big", ["<tu><tuv xml:lang='en'><seg>{}", "<tu a='{}'", "<!-- {}", "<tu><tuv/>{}"])
 def test_a_unit_or_a_tag_takes_no_more_than_the_limit(tmp_path, monkeypatch, big):
-    monkeypatch.setattr(limits, "LINE_BYTES", 100_000)
+    monkeypatch.setattr(files, "LINE_BYTES", 100_000)
     filler = "<tuv/>" * 2_000_000 if big.endswith("<tuv/>{}") else "x" * 12_000_000
     path = write(tmp_path / "a.tmx", tmx(unit(en="a", fr="b") + big.format(filler)))
     tracemalloc.start()

@@ -15,7 +15,8 @@ from psp.evaluation.evaluate import evaluate_model, evaluate_system
 from psp.evaluation.system import scorer_of
 from psp.evaluation.systems import BASELINES
 from psp.models.scores import compared_metrics
-from psp.report.comparison import compared as table
+from psp.report.comparison import quoted
+from psp.report.eval_table import table
 from psp.report.reported import ReportedScores
 from tests.conftest import as_published
 
@@ -90,26 +91,32 @@ def test_other_resamples_are_refused(made, scored, tmp_path):
     assert not (tmp_path / "compare.json").exists()
 
 
-def test_the_table_has_two_lines_a_system_and_marks_what_is_quoted(compared):
+def test_each_system_stands_beside_the_model_with_its_difference(compared, scored):
+    evaluation = read_json(files(scored / "trained")[0])
+    head, _, *rows = cells(table(evaluation, compared))
+    assert head == ["test", "figure", "pairs", "fr", *(name for system in BASELINES for name in (system, "difference"))]
+    found = compared["differences"]["untrained"]["files/graded"]
+    low, high = found["interval"]
+    (graded,) = [row for row in rows if row[0] == "graded" and "Pearson" in row[1]]
+    assert graded[head.index("untrained") + 1] == f"{found['difference']:+.1f} [{low:+.1f}, {high:+.1f}]"
+    main, others = (table(evaluation, compared, main=main).rows for main in (True, False))
+    assert len(main) + len(others) == len(rows) == len(table(evaluation).rows)
+
+
+def test_quoted_figures_stand_below_the_models_on_the_same_published_sets(scored):
     reported = [
         ReportedScores("LaBSE", {"tatoeba/fra-eng": 4.0}, "A results repository", "2026-08-20", "By accuracy."),
         ReportedScores("USE", {"polish/ppc": 72.7}, "Another", "2022", ""),
     ]
-    own = table(compared, reported).write("markdown")
-    assert "| own set fra" in own and "LaBSE" not in own and "Nothing is quoted" in own
-    compared = compared | {"systems": {name: as_published(body) for name, body in compared["systems"].items()}}
-    text = table(compared, reported).write("markdown")
-    rows = {
-        row[0]: row[1:] for line in text.split("\n") if line.startswith("|") for row in [line.strip("| ").split(" | ")]
-    }
-    assert list(rows)[2:] == [
-        "fr", *(name for system in BASELINES for name in (system, f"{system} - fr")), "LaBSE (quoted, 1)"
-    ]  # fmt: skip
-    assert rows["system"] == ["graded", "French", "fra-eng", "eng-fra"]
-    found = compared["differences"]["untrained"]["files/graded"]
-    low, high = found["interval"]
-    assert rows["untrained - fr"][0] == f"{found['difference']:+.1f} [{low:+.1f}, {high:+.1f}]"
-    assert rows["LaBSE (quoted, 1)"] == ["-", "-", "4.0", "-"]
+    evaluation = read_json(files(scored / "trained")[0])
+    assert quoted(evaluation, reported) is None  # its sentences are its own
+    found = quoted(as_published(evaluation), reported)
+    head, _, _, other = cells(found)
+    assert head == ["system", "fra-eng"] and other == ["LaBSE (1)", "4.0"]
+    text = found.write("markdown")
     assert "- (1) A results repository; 2026-08-20. By accuracy.\n" in text and "Another" not in text
-    assert "**" not in text
-    assert "quoted" not in table(compared).write().lower()
+
+
+def cells(shown):
+    lines = shown.write("markdown").split("\n")
+    return [line.strip("| ").split(" | ") for line in lines if line.startswith("|")]

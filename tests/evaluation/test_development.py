@@ -9,10 +9,11 @@ import pytest
 from scipy import stats
 from sklearn import metrics
 
+from psp.config.blocks.evaluation import SEMEVAL
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development, DevelopmentFiles, JudgedSet
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.evaluation.testsets import SEMEVAL, StsSet, read_file
+from psp.evaluation.testsets import StsSet, read_file
 from psp.pairs.pair_file import read_pairs
 
 HELDOUT = "un chat\ta cat\t0\nun chien\ta dog\t1\noui\tyes\t0\noui\tyes\t1\n"

@@ -9,6 +9,7 @@ from collections import Counter
 import numpy as np
 import pytest
 
+from psp.config.blocks.evaluation import has_sts
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation import bootstrap, testsets
@@ -162,7 +163,7 @@ def test_english_sets_are_not_for_a_model_without_english(archive, tmp_path):
     assert why["SemEval-2017 track2.ar-en"] == "not a language of this model: ar, en"
     assert "\nno scores" in table({"model": "x", **body}).write()
     # The workflow gives it no archive in which there is no set for it, and no files of Tatoeba.
-    assert not testsets.has_sts(["de", "fr"]) and testsets.has_sts(["es", "fr"]) and testsets.has_sts(["en", "fr"])
+    assert not has_sts(["de", "fr"]) and has_sts(["es", "fr"]) and has_sts(["en", "fr"])
     why = {one["set"]: one["why"] for one in run(languages=["de", "fr"])["skipped"]}
     assert why == {
         "STS": "no published set is in the languages of this model: de, fr",

@@ -7,7 +7,7 @@ from scipy import stats
 from psp.evaluation.evaluate import evaluate
 from psp.evaluation.examples import examples, examples_of_model
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.kinds import load
+from psp.models.folder import load
 from tests.conftest import parts
 
 

@@ -44,7 +44,7 @@ def test_labels_are_scores_too(tmp_path):
 
 
 def test_a_wrong_entry_is_named(two):
-    with pytest.raises(ConfigError, match=r"development\.sets\.sick\.layuot: unknown key"):
+    with pytest.raises(ConfigError, match=r"development\.sets\.sick\.layuot is not a key"):
         judged.read(entry(two, layuot="sick"), "development.sets.sick")
     with pytest.raises(ConfigError, match=r"sets\.sick\.path: an empty list"):
         judged.files(entry([]), "sets.sick")

@@ -11,15 +11,15 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from psp.config.blocks.mixing import LexiconBlock
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation.lexicon import PairScorer, write_lexicon
 from psp.pairs.lexicon.sentences import SentenceSource
-from psp.pairs.lexicon.settings import SECTION
 from tests.pairs.conftest import write
 from tests.pairs.lexicon.reference import plain_lexicon
 
-DEFAULTS: dict[str, Any] = {key: SECTION[key].default for key in SECTION.keys}
+DEFAULTS: dict[str, Any] = LexiconBlock().as_dict()
 #: Words that replace one another, with how much they do so, among words that are the same on both sides.
 WORDS = [f"w{number}" for number in range(12)]
 RNG = np.random.default_rng(1)

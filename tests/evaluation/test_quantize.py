@@ -21,7 +21,7 @@ from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.models.scores import main_metrics
 from psp.report import comparison
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 
 DIM, RESAMPLES = 24, 60

@@ -12,22 +12,22 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from matplotlib.text import Text
 
+from psp.config.blocks.evaluation import SpeedBlock
 from psp.core.errors import DataError
 from psp.core.machine import usable_cores
 from psp.evaluation.speed import worker
 from psp.evaluation.speed.measure import exported, measure_speed
-from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS
 from psp.evaluation.speed.worker import THREAD_VARIABLES, Broken, Process, batches, sample, write_sentences
 from psp.models.exports import export
 from psp.models.folder import save_model
-from psp.models.model import Combination, Model
+from psp.models.model import Model
+from psp.models.public import Combination
 from psp.pairs.store import write_store
-from psp.report.speed_chart import draw, picture
+from psp.report.speed_chart import draw, table
 from psp.text.parts_tokenizer import PartsTokenizer
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from tests.conftest import PAIRS, train_sentencepiece, write_mixed
 
@@ -134,10 +134,6 @@ def test_the_chart(measured):
     assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) > 800
 
 
-def texts(thing):
-    return [one.get_text() for one in thing.findobj(Text)]
-
-
 @pytest.fixture(scope="module")
 def small(trained, tmp_path_factory):
     """A measurement without the peers that are asked for, and no chart."""
@@ -151,40 +147,14 @@ def small(trained, tmp_path_factory):
 
 
 @pytest.mark.slow
-def test_the_chart_names_the_model_and_what_it_lacks(trained, small):
-    result = small[0]
-    assert result["model"] == trained[0].parent.name
-    figure = picture(result)
-    assert figure.get_suptitle() == f"Speed of {result['model']}"
-    lines = figure.legends[0].get_title().get_text().split("\n")
+def test_the_table_names_what_it_lacks(small):
+    lines = table(small[0]).notes
     assert "Not measured: model2vec (model2vec is not installed: pip install 'paraphrastic[peers]')" in lines
     assert "Not measured: EmbeddingBag, GPU (there is no GPU)" in lines
     below = " ".join(lines)
     assert "Not requested (speed: own): psp float16, NumPy; psp int8, NumPy; psp float32, numba; " in below
     assert "Not requested (speed: peers): StaticEmbedding; ONNX export; MiniLM; USE; " in below
     assert NUMPY not in below
-
-
-@pytest.mark.slow
-def test_what_a_system_lacks_is_told_in_the_place_of_its_bar(small):
-    systems = small[0]["systems"]  # one, on one core and on all
-    silent = {**systems[-1], "name": "USE", "forward": None, "no_forward": "it has no entry for ids"}
-    *others, last = picture({**small[0], "systems": [*systems, silent]}).axes
-    assert "it has no entry for ids" in texts(last) and "not measured" not in texts(last)
-    assert all("not measured" in texts(panel) for panel in others)
-
-
-@pytest.mark.slow
-def test_the_chart_is_whole_whatever_the_processor_is_called(small):
-    systems = [row for row in small[0]["systems"] if row["cores"] == 1]  # the narrowest
-    cpu = "Intel(R) Xeon(R) Platinum 8481C CPU @ 2.70GHz with AMX, virtual, " * 2
-    figure = picture({**small[0], "systems": systems, "conditions": {**small[0]["conditions"], "cpu": cpu}})
-    figure.canvas.draw()
-    (legend,) = figure.legends
-    assert " ".join(cpu.split()) in " ".join(legend.get_title().get_text().split("\n"))
-    below, panel = legend.get_window_extent(), figure.axes[0].get_tightbbox()
-    assert below.x0 >= 0 and below.x1 <= figure.bbox.width
-    assert below.y0 >= 0 and below.y1 <= panel.y0
 
 
 @pytest.mark.slow
@@ -317,5 +287,5 @@ def test_batches_are_sorted_and_whole(lengths, parts, size):
 
 
 def test_the_config_names_the_peers():
-    assert tuple(SECTION["peers"].default) == PEERS
+    assert tuple(SpeedBlock().peers) == PEERS
     assert OWN[0] == NUMPY

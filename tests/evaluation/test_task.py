@@ -16,7 +16,7 @@ from psp.evaluation.task import evaluate_model_task, evaluate_task
 from psp.models.folder import save_model
 from psp.models.model import load_model
 from psp.report import task_table
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece
 from tests.evaluation.tasks.conftest import SAME, write
 
@@ -97,7 +97,7 @@ def test_a_config_knows_its_tasks_and_they_change_no_model() -> None:
         config.task("fr", "y")
     for wrong, said in (
         ({"task": "similarty", "path": "x"}, r"evaluate\.tasks\.x\.task"),
-        ({"task": "similarity"}, r"models\.fr\.evaluate\.tasks\.x: path is missing"),
+        ({"task": "similarity"}, r"models\.fr\.evaluate\.tasks\.x lacks path"),
         ({"path": "x"}, r"evaluate\.tasks\.x"),
     ):
         with pytest.raises(ConfigError, match=said):

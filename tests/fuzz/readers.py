@@ -27,7 +27,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from psp.core import limits
+from psp.core import files
 from psp.corpora.rows import BadRow, Row
 from psp.evaluation.testsets import StsSet
 from psp.models.word_vectors import WordVectors
@@ -97,7 +97,7 @@ def pack(members: Mapping[str, bytes], method: int = zipfile.ZIP_DEFLATED) -> by
 def _texts(*texts: str) -> None:
     """Texts of one line each, within the limits."""
     for one in texts:
-        assert "\n" not in one and len(one.encode()) <= limits.LINE_BYTES
+        assert "\n" not in one and len(one.encode()) <= files.LINE_BYTES
 
 
 def _rows(rows: Iterable[Row], tabs: bool) -> None:
@@ -431,10 +431,10 @@ def _weights(data: bytes, rng: Random, others: Sequence[bytes]) -> bytes:
 
 
 def _model(folder: Path, write: Callable[[Path], object]) -> Made:
-    from psp.cli import info
+    from psp.cli import model
+    from psp.models import model_files
     from psp.models.combined import parts_of
     from psp.models.exports import export
-    from psp.models.files import model_files
     from psp.models.model import load_model
 
     write(folder / "model")
@@ -452,7 +452,7 @@ def _model(folder: Path, write: Callable[[Path], object]) -> Made:
             assert Path(file).resolve().is_relative_to((folder / "model").resolve())
         # What psp says of it, and what it writes of it, is true of it.
         with contextlib.redirect_stdout(io.StringIO()):
-            info.run(argparse.Namespace(model=str(folder / "model"), json=True))
+            model.run_info(argparse.Namespace(model=str(folder / "model"), json=True))
         out = folder / f"export{next(places)}"
         export("sentence-transformers", loaded, out, ["the cat"])
         again = load_model(out, accelerate=False).encode(["the cat", "le chat dort"])
@@ -495,7 +495,7 @@ def _table(rows: int, dim: int = 8) -> np.ndarray:
 
 def model(folder: Path) -> Made:
     from psp.models.folder import save_model
-    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
     path = train_sentencepiece(folder / "sp.model")
     pieces = load_sentencepiece(path).get_piece_size()
@@ -505,7 +505,7 @@ def model(folder: Path) -> Made:
 def model_int8(folder: Path) -> Made:
     from psp.models.folder import save_model
     from psp.models.table import EmbeddingMatrix
-    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
     path = train_sentencepiece(folder / "sp.model")
     table = EmbeddingMatrix(_table(load_sentencepiece(path).get_piece_size())).converted("int8")
@@ -592,7 +592,7 @@ def published(folder: Path) -> Made:
     import torch
 
     from psp.models.published import read_checkpoint
-    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
     path, file = train_sentencepiece(folder / "sp.model"), folder / "model.pt"
     processor = load_sentencepiece(path)
@@ -614,8 +614,7 @@ def published(folder: Path) -> Made:
 
 
 def sentencepiece_model(folder: Path) -> Made:
-    from psp.text.sentencepiece import load_sentencepiece
-    from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+    from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, load_sentencepiece
 
     path = train_sentencepiece(folder / "sp.model")
 

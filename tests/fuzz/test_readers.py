@@ -19,7 +19,7 @@ INPUTS = {"config": 30, "model": 40, "model_int8": 30, "published": 60, "sentenc
 def test_what_is_damaged_is_read_or_refused_in_one_line(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("psp.core.limits.LINE_BYTES", 1024)  # of a length that changes make
+    monkeypatch.setattr("psp.core.files.LINE_BYTES", 1024)  # of a length that changes make
     if name == "zstandard_file":
         pytest.importorskip("zstandard")
     if name in ("table", "arrow"):

@@ -74,8 +74,8 @@ def prepare(sample: str, folder: Path) -> dict[str, Any]:
 
 def run(sample: str, recipe: str, folder: Path) -> dict[str, Any]:
     """All stages into a folder; what each made."""
+    from psp.config.blocks.training import TrainBlock
     from psp.config.config import Config
-    from psp.core.settings import tracked
     from psp.corpora import open_corpus
     from psp.evaluation.evaluate import evaluate
     from psp.evaluation.scorers import EmbeddingScorer
@@ -125,7 +125,7 @@ def run(sample: str, recipe: str, folder: Path) -> dict[str, Any]:
     if (sample, recipe) == ("demo", "psp"):
         found |= others(folder, test_sets)
     for name in ("model", "resumed"):
-        train(folder, name, dict(tracked(_section(), model["train"])), model)
+        train(folder, name, dict(TrainBlock.tracked(model["train"])), model)
     vectors = np.asarray(load_model(folder / "model").embed_raw_text(_TEXTS), np.float64)
     found["vectors"] = vectors.round(4).tolist()
     found["weights"] = {name: _sha256(folder / name / "model.safetensors") for name in ("model", "resumed")}
@@ -136,11 +136,11 @@ def run(sample: str, recipe: str, folder: Path) -> dict[str, Any]:
 
 def others(folder: Path, test_sets: Mapping[str, Any]) -> dict[str, str]:
     """What the stages that not every model has make of the demo's pairs, after :func:`run` by the recipe psp."""
+    from psp.config.blocks.mixing import LexiconBlock
     from psp.evaluation.development_pairs import clear
     from psp.evaluation.lexicon import write_lexicon
     from psp.evaluation.testsets import read_file
     from psp.pairs.lexicon.sentences import SentenceSource
-    from psp.pairs.lexicon.settings import SECTION
     from psp.pairs.neardup import remove_near_duplicates
     from psp.pairs.pivot import Bitext, mine
     from psp.pairs.rank import rank_corpus
@@ -166,7 +166,7 @@ def others(folder: Path, test_sets: Mapping[str, Any]) -> dict[str, str]:
              development=50)  # fmt: skip
     write_lexicon(
         [SentenceSource(name, folder / f"dedupe-{name}.tsv") for name in names], made["lexicon"], None,
-        languages=["en", "fr"], settings={key: one.default for key, one in SECTION.keys.items()}, tasks={},
+        languages=["en", "fr"], settings=LexiconBlock().as_dict(), tasks={},
         resamples=0, seed=1,
     )  # fmt: skip
     sts = test_sets["files"]["phrasebook"]
@@ -176,9 +176,9 @@ def others(folder: Path, test_sets: Mapping[str, Any]) -> dict[str, str]:
 
 def train(folder: Path, name: str, settings: Mapping[str, Any], model: Any) -> None:
     """Train on a folder's store; "resumed" is stopped at its second validation, and begun again."""
+    from psp.config.blocks.training import CheckpointSchedule
     from psp.evaluation.development import Development
     from psp.training.loop import Training
-    from psp.training.settings import CheckpointSchedule
 
     development = Development.load(None, folder / "heldout.tsv")
     own = {key: value for key, value in settings.items() if key not in ("init_from", "encoder")}
@@ -215,12 +215,6 @@ class _StopsAtSecond:
         if self.times == 2:
             raise KeyboardInterrupt
         return self.of.score(*given, **named)
-
-
-def _section() -> Any:
-    from psp.training.settings import SECTION
-
-    return SECTION
 
 
 def _scored(sets: Mapping[str, Any]) -> list[tuple[str, str, str]]:

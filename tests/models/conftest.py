@@ -21,7 +21,7 @@ import pytest
 import yaml
 
 from psp.models.folder import save_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 
 TOKEN = "hf_of_the_owner"

@@ -11,8 +11,8 @@ import pytest
 
 import psp.models.pooling
 from psp.core.errors import PspError
-from psp.models import accelerate
-from psp.models.accelerate import WORTH_IMPORT, WORTH_LOADING, Accelerator
+from psp.models import static
+from psp.models.static import WORTH_IMPORT, WORTH_LOADING, Accelerator
 
 CACHE = object()
 
@@ -76,7 +76,7 @@ def test_a_model_without_a_cache_has_its_sums_compiled_and_says_why(caplog):
 def test_without_numba_it_is_refused_where_wanted_and_else_left_out(monkeypatch):
     find = importlib.util.find_spec
     monkeypatch.setattr(
-        accelerate.importlib.util, "find_spec", lambda name, *more: None if name == "numba" else find(name, *more)
+        static.importlib.util, "find_spec", lambda name, *more: None if name == "numba" else find(name, *more)
     )
     with pytest.raises(PspError, match=r"accelerate=True needs numba: pip install 'paraphrastic\[fast\]'"):
         Accelerator(True, Cache())

@@ -19,13 +19,13 @@ from psp.evaluation.system import scorer_of
 from psp.inference.search.index import Index
 from psp.inference.search.vectors import embed
 from psp.inference.serve.pieces import explain
-from psp.models import card_file
+from psp.models import card_file, file_names, model_files
 from psp.models.combined import CombinedModel, parts_of
 from psp.models.exports import export
-from psp.models.files import file_names, model_files
-from psp.models.kinds import load, register_encoder
+from psp.models.folder import load, register_encoder
 from psp.models.lstm import Direction, Lstm
-from psp.models.model import Combination, Model, load_model
+from psp.models.model import Model, load_model
+from psp.models.public import Combination
 from psp.models.registry import load_encoder
 from psp.models.static import StaticModel
 from psp.text.lines import LineFile

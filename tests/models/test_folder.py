@@ -37,7 +37,7 @@ def test_what_is_saved_is_what_is_loaded(folder, table, sentencepiece_model):
         },
         "encoder": {"kind": "mean"},
         "weights_sha256": hashlib.sha256((folder / "model.safetensors").read_bytes()).hexdigest(),
-        "psp_version": psp.core.version.__version__,
+        "psp_version": psp.core.__version__,
     }
 
 

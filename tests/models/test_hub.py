@@ -16,8 +16,9 @@ from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.models import card, card_file, checksums, hub
 from psp.models.folder import save_model
-from psp.models.model import Combination, Model, load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.models.model import Model, load_model
+from psp.models.public import Combination
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 from tests.models.conftest import TOKEN, Hub
 from tests.short_scores import in_full

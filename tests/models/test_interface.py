@@ -18,9 +18,9 @@ from scipy.stats import spearmanr
 
 from psp.core.errors import DataError
 from psp.models.exports import export
-from psp.models.interface import UNAVAILABLE
 from psp.models.model import Model, load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.models.text_model import UNAVAILABLE
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, train_sentencepiece
 
 DIM = 12

@@ -22,7 +22,7 @@ from psp.models import exports
 from psp.models.lstm import Direction, Lstm, vector_dim
 from psp.models.model import Model
 from psp.models.table import EmbeddingMatrix, read_table, write_table
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from tests.models.conftest import CONFIG, DIM
 
 WIDTH = 10

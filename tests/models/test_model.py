@@ -19,7 +19,7 @@ import psp
 from psp.core.errors import DataError, PspError
 from psp.models.model import Model, load_model
 from psp.models.table import BUFFER_BYTES
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, reference_ids, train_sentencepiece
 from tests.models.conftest import CONFIG, DIM
 
@@ -70,9 +70,9 @@ def test_threads_change_no_byte(table, sentencepiece_model, accelerate):
 
 
 def test_compiled_code_comes_in_when_it_pays(table, sentencepiece_model, monkeypatch):
-    from psp.models import accelerate
+    from psp.models import static
 
-    monkeypatch.setattr(accelerate, "WORTH_LOADING", 1000)
+    monkeypatch.setattr(static, "WORTH_LOADING", 1000)
     model = Model(table, sentencepiece_model, CONFIG)
     first = model.embed_raw_text(SENTENCES[:400])
     assert model._accelerator.pooling is None

@@ -22,7 +22,7 @@ import psp
 from psp.cli.main import main
 from psp.core.errors import DataError, PspError
 from psp.models.published import import_checkpoint, read_checkpoint
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, train_sentencepiece
 
 DIM = 10

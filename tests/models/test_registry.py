@@ -10,8 +10,8 @@ import pytest
 
 from phrasebook import sample
 from psp.core.errors import DataError, PspError
+from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.exports import export
-from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.model import Model, load_model
 from psp.models.registry import (
     E5,
@@ -25,7 +25,7 @@ from psp.models.registry import (
     package_folder,
     survives_fork,
 )
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 
 

@@ -21,17 +21,15 @@ from psp.evaluation.evaluate import evaluate, evaluate_model
 from psp.evaluation.system import scorer_of
 from psp.inference.search.vectors import embed
 from psp.inference.serve.pieces import explain
+from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS, file_names, model_files, tokenizer_files
 from psp.models.exports import export
-from psp.models.files import CONFIG, SENTENCEPIECE, WEIGHTS, file_names, model_files, tokenizer_files
-from psp.models.folder import read_folder, save_model
-from psp.models.kinds import register_encoder
+from psp.models.folder import read_folder, register_encoder, save_model
 from psp.models.model import Model, load_model
 from psp.models.scores import main_metrics
 from psp.models.static import StaticModel
 from psp.pairs.store import Store, write_store
-from psp.text.encoded import Encoded
 from psp.text.sentencepiece_tokenizer import FILE, SentencepieceTokenizer
-from psp.text.tokenizer import Tokenizer, kinds, register
+from psp.text.tokenizer import Encoded, Tokenizer, kinds, register
 from psp.training.loop import Training
 from tests.conftest import PAIRS, SENTENCES, train_sentencepiece, write_mixed
 
@@ -249,7 +247,7 @@ def test_a_changed_file_is_refused(made: Made, tmp_path: Path) -> None:
 def test_an_encoder_of_another_kind_brings_its_tensors(
     made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(psp.models.kinds, "_others", {})
+    monkeypatch.setattr(psp.models.folder, "_others", {})
     model = load_model(made.model)
     weights = np.linspace(0, 1, model.vocab_size, dtype=np.float32)
     config = {"languages": ["en", "fr"], "lower_case": True}

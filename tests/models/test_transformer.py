@@ -13,12 +13,12 @@ import psp
 from psp.core.errors import DataError, PspError
 from psp.inference.search.index import Index
 from psp.inference.serve.pieces import explain
-from psp.models import card
+from psp.models import TRANSFORMER_NAMES, card, file_names, model_files
 from psp.models.combined import CombinedModel
 from psp.models.exports import export
-from psp.models.files import TRANSFORMER_NAMES, file_names, model_files
 from psp.models.folder import read_folder
-from psp.models.model import Transformer, load_model
+from psp.models.model import load_model
+from psp.models.public import Transformer
 from psp.models.registry import encoder_files, survives_fork
 from psp.models.transformer import save_transformer
 from psp.text.lines import LineFile
@@ -31,8 +31,8 @@ TEXTS = [side for pair in make_pairs(60) for side in pair]
 def folder(tmp_path_factory):
     """A transformer that is not trained, with LSTM pooling."""
     pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
+    from psp.config.blocks.transformer import TransformerSettings
     from psp.training.transformer.base import build
-    from psp.training.transformer.settings import TransformerSettings
 
     folder = tmp_path_factory.mktemp("transformer")
     base = make_base(folder / "base")
@@ -50,8 +50,8 @@ def model(folder):
 
 def test_nothing_of_an_older_model_stays(folder, tmp_path):
     """Even where Snakemake has removed the files that it knows of."""
+    from psp.config.blocks.transformer import TransformerSettings
     from psp.training.transformer.base import build
-    from psp.training.transformer.settings import TransformerSettings
 
     place = shutil.copytree(folder, tmp_path / "model")
     for name in TRANSFORMER_NAMES.values():

@@ -13,13 +13,13 @@ from typing import Any
 
 import pytest
 
+from psp.config.blocks.transformer import TransformerSettings
 from psp.core.errors import PspError
 from psp.models import zipped
 from psp.models.model import load_model
 from psp.models.registry import load_encoder
 from psp.models.transformer import save_transformer
 from psp.models.trust import check_folder
-from psp.training.transformer.settings import TransformerSettings
 from tests.training.transformer.conftest import make_base
 
 pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")

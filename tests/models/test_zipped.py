@@ -18,7 +18,7 @@ import psp
 from psp.core.errors import DataError, DownloadError
 from psp.models import zipped
 from psp.models.folder import save_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 
 TEXTS = ["the cat eats bread", "le chat mange du pain", ""]

@@ -11,7 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.cli.main import main
-from psp.config.entries import document
+from psp.config.blocks.filters import FiltersBlock
+from psp.config.blocks.mixing import MixBlock
 from psp.core.files import write_json
 from psp.pairs import data_warnings, filters
 from psp.pairs.data_warnings import dropped_much, few, sentence
@@ -72,10 +73,10 @@ def test_what_to_write_is_a_config(reason: str, ran: dict[str, Any], keep: str) 
     (entry,) = dropped_much({"A": report(10, {reason: 9}, ran)}, {})
     assert entry["keep"] == keep
     block = yaml.safe_load(keep)["filters"]
-    known = document()["$defs"]["filters"]["properties"]
+    known = FiltersBlock.defaults()
     for name, settings in block.items():
         assert name in known
-        assert settings == [] or set(settings) <= set(known[name]["properties"])
+        assert settings == [] or set(settings) <= set(known[name])
 
 
 REASONS = st.sampled_from(["length: source too short", "length: target too long", "language: x", "identical", "empty"])
@@ -119,9 +120,8 @@ def test_few_pairs_are_said() -> None:
 
 
 def test_the_defaults_are_the_configs() -> None:
-    blocks = document()["$defs"]
-    assert blocks["filters"]["properties"]["warn_share"]["default"] == data_warnings.SHARE
-    assert blocks["mix"]["properties"]["warn_pairs"]["default"] == data_warnings.PAIRS
+    assert FiltersBlock.default("warn_share") == data_warnings.SHARE
+    assert MixBlock.default("warn_pairs") == data_warnings.PAIRS
 
 
 @pytest.fixture
@@ -150,7 +150,7 @@ def evaluated(tmp_path: Path) -> Path:
 
 @pytest.mark.parametrize("form", ["text", "markdown"])
 def test_psp_show_says_them_with_samples(evaluated: Path, form: str, capsys: pytest.CaptureFixture[str]) -> None:
-    main(["show", str(evaluated), "--format", form])
+    main(["show", str(evaluated), "--all", "--format", form])
     shown = capsys.readouterr().out
     assert "60 pairs are few to train on" in shown
     assert "the length filter dropped 40% of A.en-fr" in shown
@@ -162,5 +162,5 @@ def test_psp_show_says_them_with_samples(evaluated: Path, form: str, capsys: pyt
 def test_psp_show_takes_the_limits_of_data_json(evaluated: Path, capsys: pytest.CaptureFixture[str]) -> None:
     limits = {"warnings": {"least": 60}, "corpora": [{"label": "A.en-fr", "warn_share": 0.4}]}
     write_json(evaluated / "data.json", limits)
-    main(["show", str(evaluated)])
+    main(["show", str(evaluated), "--all"])
     assert "warning" not in capsys.readouterr().out

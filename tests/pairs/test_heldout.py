@@ -7,10 +7,10 @@ from collections import Counter
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs import heldout, pair_file
 from psp.text.keys import normalised_key
 from tests.pairs.conftest import side
@@ -47,6 +47,7 @@ def parted(path: Path, chosen: set[int], keys: set[str]) -> tuple[list[bytes], l
 
 
 @given(mixed=rows, wanted=st.integers(0, 6), block=st.integers(1, 200))
+@example(mixed=[("The cat", "The cat", 0), ("\ufb01\u0301", "\ufb01\u0301", 0)], wanted=2, block=1)
 def test_any_rows_are_chosen_and_parted_as_by_the_reference(tmp_path_factory, mixed, wanted, block):
     path = write(tmp_path_factory.mktemp("heldout") / "mixed.tsv", mixed)
     expected = chosen_plainly(mixed, wanted)

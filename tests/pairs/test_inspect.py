@@ -6,20 +6,17 @@ import pytest
 
 from phrasebook.meaning import Sampler
 from phrasebook.speak import English, French
+from psp.config.blocks.filters import FiltersBlock, for_text
 from psp.core.errors import DataError
 from psp.corpora.rows import BadRow
 from psp.pairs import inspect
-from psp.pairs.filters import build, filter_corpus, for_text, section
+from psp.pairs.filters import build, filter_corpus
 from psp.pairs.inspect import findings, inspect_corpus, runnable, sample
 from tests.conftest import write_lid
 
 LANGUAGES = ("en", "fr")
 #: The block `filters` with all keys.
-FILTERS = {
-    name: {key: below["default"] for key, below in node.get("properties", {}).items() if "default" in below}
-    or node.get("default")
-    for name, node in section().node["properties"].items()
-}
+FILTERS = FiltersBlock.defaults()
 
 
 def made(count, seed=1):

@@ -18,8 +18,7 @@ import psp.pairs.store_file
 from psp.core.errors import DataError
 from psp.core.files import sha256
 from psp.pairs.store import Store, write_store
-from psp.text.sentencepiece import load_sentencepiece
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, load_sentencepiece
 from psp.text.words import clean
 from tests.conftest import PAIRS, odd_text, reference_ids, train_sentencepiece, write_mixed
 

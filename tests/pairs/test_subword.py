@@ -17,8 +17,7 @@ import psp.pairs.subword
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.pairs.pair_file import read_mixed
 from psp.pairs.subword import LONGEST_LINE, train_subword
-from psp.text.sentencepiece import load_sentencepiece
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer, load_sentencepiece
 from tests.conftest import PAIRS, SENTENCES, odd_text, reference_ids, train_sentencepiece, write_mixed
 
 

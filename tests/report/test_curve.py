@@ -118,7 +118,7 @@ def test_the_title_names_the_model_and_its_settings(folder):
 
 @pytest.mark.parametrize(
     ("times", "expected"),
-    [(1, ["0", "100", "200"]), (1000, ["0", "100k", "200k"]), (5_000_000, ["0", "500M", "1B", "1.5B"])],
+    [(1, ["0", "100", "200"]), (1000, ["0", "100 k", "200 k"]), (5_000_000, ["0", "500 M", "1 G", "1.5 G"])],
 )
 def test_pairs_are_counted_in_thousands_and_millions(folder, times, expected):
     lines = (folder / "metrics.csv").read_text().splitlines()
@@ -230,7 +230,7 @@ def test_variants_of_other_lengths_have_an_axis_on_which_all_can_be_seen(trained
 
     figure, texts, ticks = drawn(100)
     assert texts == [f"short: {last} after 3 epochs", f"long (mean of 2): {last} after 300 epochs"]
-    assert figure.axes[-1].get_xlabel() == "pairs seen, logarithmic" and {"100", "1k", "20k"} <= ticks
+    assert figure.axes[-1].get_xlabel() == "pairs seen, logarithmic" and {"100", "1,000", "20 k"} <= ticks
     for panel in figure.axes:
         left, right = np.log(panel.get_xlim())
         shares = [np.ptp(np.log(line.get_xdata())) / (right - left) for line in panel.get_lines()]

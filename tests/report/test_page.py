@@ -3,7 +3,6 @@
 import unicodedata
 from html.parser import HTMLParser
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -47,27 +46,3 @@ def test_what_cannot_be_seen_is_shown():
 
 def test_a_long_text_is_cut():
     assert Texts(page.foreign("a" * 600)).text == "a" * 499 + "…"
-
-
-def test_cells_of_a_table_are_texts():
-    shown = page.table([HOSTILE, "n"], [[HOSTILE, 12345], [None, 1]], numbers=(1,))
-    assert "<script>" not in shown and "12,345" in shown and ">–<" in shown
-    assert Texts(shown).text.count("alert(1)") == 2
-    assert shown.count('<td class="number">') == 2
-
-
-@pytest.mark.parametrize(
-    ("value", "interval", "sign", "said"),
-    [
-        (69.84, [69.01, 70.49], False, "69.8 [69.0, 70.5]"),
-        (None, None, False, "–"),
-        (-5.31, [-6.2, -4.4], True, "−5.3 [−6.2, −4.4]"),
-        (5.31, None, True, "+5.3"),
-    ],
-)
-def test_figures(value, interval, sign, said):
-    assert page.scored(value, interval, sign=sign) == said
-
-
-def test_share_of_nothing():
-    assert (page.share(1, 3), page.share(0, 0)) == ("33.3 %", "–")

@@ -20,7 +20,7 @@ from psp.evaluation.speed.systems import OWN, Spec
 from psp.models.folder import save_model
 from psp.models.scores import main_metrics
 from psp.models.static import StaticModel
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 
 ROOT = Path(__file__).parents[2]

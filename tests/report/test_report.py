@@ -134,8 +134,8 @@ def test_quoted_figures_are_marked_and_only_those_of_tests_that_the_model_has(re
     assert view(Run.load(results), reported=reported)["quoted"] is None  # its sentences are not Tatoeba's
     write_json(results / "eval.json", as_published(evaluation))
     found = view(Run.load(results), reported=reported)["quoted"]
-    assert "theirs" in found["table"] and "5.4" in found["table"] and "another" not in found["table"]
-    assert found["sources"] == [(1, "A paper", "2022", "a protocol")]
+    assert [[str(cell) for cell in row] for row in found.rows[1:]] == [["theirs (1)", "5.4"]]
+    assert found.notes[1:] == ["(1) A paper; 2022. a protocol"]
 
 
 def test_names_with_spaces_and_quotes(results):

@@ -61,4 +61,4 @@ def test_they_are_shown_beside_a_comparison_only(tmp_path, capsys):
     (tmp_path / "quantized.json").write_text("{}")
     with pytest.raises(SystemExit):
         main(["show", str(tmp_path), "--quoted"])
-    assert "has no compare.json, beside which figures are quoted" in capsys.readouterr().err
+    assert "has no eval.json, beside which figures are quoted" in capsys.readouterr().err

@@ -3,7 +3,7 @@
 import pytest
 
 from psp.core.errors import DataError
-from psp.models.kinds import load
+from psp.models.folder import load
 from psp.pairs.store import Store
 from psp.report.run import Run, kept_pairs
 from tests.report.conftest import rewrite

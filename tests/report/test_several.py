@@ -49,9 +49,9 @@ def test_scores_on_other_sentences_stand_in_a_column_of_their_own_and_in_no_pict
         return several.view([Run.load(folder) for folder in two], two[0].parent / "report.html")
 
     same = view()
-    assert "own set fra<" in same["table"] and same["errors"] and same["alone"] == []
+    assert "own set fra" in same["table"].head and same["errors"] and same["alone"] == []
     rewrite(two[1] / "eval.json", **as_published(read_json(two[1] / "eval.json")))
     found = view()
-    assert "own set fra (fr)" in found["table"] and "French" in found["table"]
+    assert "own set fra (fr)" in found["table"].head and "French" in found["table"].head
     assert "own set, English → French (fr)" in found["alone"]
     assert "de" in found["errors"] and "own set" not in found["errors"]

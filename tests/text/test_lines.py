@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.cli.common import lines_of
+from psp.cli import lines_of
 from psp.core.errors import DataError
-from psp.inference.streaming.chunks import chunks, opened
+from psp.inference.streaming import chunks, opened
 from psp.text import lines as lines_module
 from psp.text.lines import LineFile, read_lines
 

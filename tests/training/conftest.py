@@ -13,7 +13,7 @@ import torch
 from psp.pairs.encoded_pairs import Pairs
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 
 #: Settings at which a training of small made text takes a second.
 QUICK: dict[str, Any] = {

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from psp.core.errors import DataError
 from psp.pairs.encoded_pairs import Pairs
 from psp.pairs.store import Store, write_store
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.batches import Epoch
 from tests.conftest import PAIRS, rows_of, train_sentencepiece, write_mixed
 from tests.training.conftest import ListSource, numbered, sentences

@@ -5,8 +5,8 @@ import pytest
 import torch
 
 from psp.pairs import encoded_pairs
-from psp.pairs.store import Block
-from psp.text.encoded import Encoded
+from psp.pairs.store import PairBlock
+from psp.text.tokenizer import Encoded
 from psp.training import candidates
 from psp.training.candidates import candidate_vectors
 
@@ -23,7 +23,7 @@ class Source:
         assert 0 <= start < stop <= PAIRS
         rows = np.arange(start, stop, dtype=np.uint16)
         sides = (Encoded(rows + shift, np.arange(len(rows) + 1)) for shift in (0, PAIRS))
-        return Block(*sides, np.zeros(len(rows), int), np.zeros(len(rows), bool))
+        return PairBlock(*sides, np.zeros(len(rows), int), np.zeros(len(rows), bool))
 
 
 class Encoder:

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from psp.config.blocks.training import PAPER, TUNABLE, TrainSettings
 from psp.core.errors import ConfigError, DataError
-from psp.training.grid import check, differences, points, report, searched, tunable
-from psp.training.settings import PAPER, TrainSettings
+from psp.training.grid import check, differences, points, report, searched
 
 PAPERS: dict[str, Any] = {**TrainSettings().as_dict(), **PAPER}
 OWN: dict[str, Any] = TrainSettings().as_dict()  # which mines nothing
@@ -94,7 +94,7 @@ def test_differences_are_of_the_values_that_were_used() -> None:
 
 
 def test_a_search_is_over_what_changes_learning() -> None:
-    found = tunable().keys()
+    found = set(TUNABLE)
     # The others change when a model is scored, what is kept of it, or where and how it is trained, not what it learns.
     others = {"threads", "device", "log_every", "select", "settings_from"}
     assert "dropout" in found and not found & others

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import dataclasses
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -11,6 +10,7 @@ import numpy as np
 import pytest
 import torch
 
+from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError, DataError
 from psp.models.lstm import Direction, Lstm
 from psp.models.static import StaticModel
@@ -19,7 +19,6 @@ from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
 from psp.training.initial import count_pieces
 from psp.training.piece_vectors import embed_pieces, mix_in
-from psp.training.settings import TrainSettings
 from psp.training.spelling import spelled_rows
 from tests.training.conftest import ListSource
 
@@ -115,7 +114,7 @@ def test_an_encoder_has_its_share_beside_spelling_and_before_the_frequency(tmp_p
     settings = TrainSettings(dim=8, init_encoder_share=0.3, init_scale=2)
     table, taken = initial_table(pieces, settings, None, source, piece_vectors=file)
     assert taken is None
-    flat = dataclasses.replace(settings, init="normal", init_scale=1)
+    flat = settings.but(init="normal", init_scale=1)
     expected, _ = initial_table(pieces, flat, None, source)
     mix_in(expected.numpy(), rows, vectors, share=0.3, whitening=0.5, seed=settings.seed)
     assert torch.equal(initial_table(pieces, flat, None, source, piece_vectors=file)[0], expected)

@@ -17,12 +17,12 @@ from typing import Any
 import numpy as np
 import pytest
 
+from psp.config.blocks.evaluation import SEMEVAL
 from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation.development import Development
 from psp.evaluation.evaluate import evaluate_model
-from psp.evaluation.testsets import SEMEVAL
-from psp.models.similarity import cosines
+from psp.models.text_model import cosines
 from psp.training.loop import Training
 from tests.short_scores import in_full
 from tests.training.conftest import CONFIG, corpus, make

@@ -12,15 +12,15 @@ from typing import Any
 import numpy as np
 import pytest
 
+from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import read_json
 from psp.evaluation.development import Development, DevelopmentFiles
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import save_model
 from psp.models.model import load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.loop import Training
-from psp.training.settings import PAPER, TrainSettings
 from tests.training.conftest import CONFIG, Made, corpus, make
 
 SETTINGS: dict[str, Any] = {

@@ -1,10 +1,10 @@
-"""An objective and an encoder that psp has not, added here alone: trained, stopped, gone on with, saved and scored."""
+"""A loss that psp has not: trained, stopped, gone on with, saved and scored."""
 
 from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -13,40 +13,27 @@ import pytest
 import torch
 from torch.nn import functional
 
+from psp.config.blocks.training import PAPER, CheckpointSchedule, TrainSettings
 from psp.core.errors import ConfigError
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.folder import save_model
 from psp.models.model import load_model
-from psp.models.static import StaticModel
-from psp.text.tokenizer import Tokenizer
 from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
-from psp.training.encoders import kinds
-from psp.training.encoders.mean import MeanEncoder, mean_encoder, normal_table
+from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.grid import unused
 from psp.training.loop import Training
-from psp.training.losses.base import ObjectiveLoss
-from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser
 from psp.training.saving.checkpoint import Stopped
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PAPER, CheckpointSchedule, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of
 from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, translated
-from tests.training.pairwise_sigmoid import PairwiseSigmoid, registered
-from tests.training.training_process import Job, after_kill_9
+from tests.training.pairwise_sigmoid import OBJECTIVE, PairwiseSigmoid
 
 SIGMOID: dict[str, Any] = {
-    **PAPER, "objective": "sigmoid", "epochs": 3, "batch_size": 32, "dim": 32, "learning_rate": 0.02, "log_every": 10,
+    **PAPER, "objective": OBJECTIVE, "epochs": 3, "batch_size": 32, "dim": 32, "learning_rate": 0.02, "log_every": 10,
 }  # fmt: skip
-
-
-@pytest.fixture(autouse=True)
-def objective() -> Iterator[None]:
-    with registered():
-        yield
 
 
 @pytest.fixture(scope="module")
@@ -90,13 +77,13 @@ def own_parameters(trainer: Trainer) -> dict[str, float]:
 
 def test_it_is_trained_saved_loaded_and_scored(tmp_path: Path, made: Made, ended: list[Trainer]) -> None:
     report = run(tmp_path, made, Development(None, made.unseen), epochs=8)
-    assert report["settings"]["objective"] == "sigmoid" and report["without_negative"] == 0
+    assert report["settings"]["objective"] == OBJECTIVE and report["without_negative"] == 0
     model = load_model(tmp_path / "model")
     assert model.embed_raw_text(["baneki"]).shape == (1, 32)
     assert report["best"]["error"] == error(tmp_path / "model", made) < 20
     (trainer,) = ended
-    start, end = PairwiseSigmoid({"mask_equal": True}).parameters(), own_parameters(trainer)
-    assert end.keys() == start.keys() and all(abs(end[name] - float(start[name])) > 0.1 for name in start)
+    start, end = dict(PairwiseSigmoid(TrainSettings(**SIGMOID).as_dict()).named_parameters()), own_parameters(trainer)
+    assert end.keys() == start.keys() and all(abs(end[name] - start[name].item()) > 0.1 for name in start)
     assert unused(report["settings"]) >= {"margin", "scale", "directions", "negatives", "megabatch"}
 
 
@@ -107,7 +94,7 @@ def test_it_equals_plain_torch(tmp_path: Path) -> None:
         "batch_size": 8,
         "dim": 12,
         "learning_rate": 0.02,
-        "objective": "sigmoid",
+        "objective": OBJECTIVE,
         "mask_equal": False,
     }
     settings, pairs = TrainSettings(**{**SIGMOID, **small}), translated(101, seed=4)
@@ -115,7 +102,7 @@ def test_it_equals_plain_torch(tmp_path: Path) -> None:
         table = normal_table(2 * CONCEPTS, 12, 1)
         trainer = Trainer(pairs, *mean_encoder(table.clone(), settings.as_dict()), settings, None, records)
         found = trainer.run()["table"]
-    expected, plain = table.double().requires_grad_(), ObjectiveLoss(PairwiseSigmoid({"mask_equal": False})).double()
+    expected, plain = table.double().requires_grad_(), PairwiseSigmoid(settings.as_dict()).double()
     adam = torch.optim.Adam(
         [{"params": [expected], "lr": 0.02}, {"params": list(plain.parameters()), "lr": plain.learning_rate}]
     )
@@ -149,28 +136,21 @@ class Stopping:
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(
-    ("kind", "changes"),
-    [("mean", {"dropout": 0.1, "clip": 0.5}), ("projected", {"epochs": 2})],
-    ids=str,
-)
 def test_stopped_and_gone_on_with_it_ends_with_the_same_bytes(
     tmp_path: Path,
     made: Made,
     ended: list[Trainer],
     monkeypatch: pytest.MonkeyPatch,
-    changes: dict[str, Any],
-    kind: str,
 ) -> None:
+    changes = {"dropout": 0.1, "clip": 0.5}
     monkeypatch.setattr(trainer_module, "CATCH_UP_EVERY", 5)
-    monkeypatch.setitem(kinds.ENCODERS, "projected", kinds.EncoderKind(projected))
-    run(tmp_path / "whole", made, Stopping(made, None), kind, **changes)
+    run(tmp_path / "whole", made, Stopping(made, None), **changes)
     with pytest.raises(Stopped):
-        run(tmp_path / "stopped", made, Stopping(made, 2), kind, **changes)
+        run(tmp_path / "stopped", made, Stopping(made, 2), **changes)
     (checkpoint,) = sorted((tmp_path / "stopped/train/checkpoints").iterdir())[-1:]
     names = {path.name.removesuffix(".safetensors") for path in checkpoint.glob("*.safetensors")}
     assert {"objective.scale", "objective.bias", "encoder.table"} <= names
-    run(tmp_path / "stopped", made, Stopping(made, None), kind, **changes)
+    run(tmp_path / "stopped", made, Stopping(made, None), **changes)
     for name in ("model/model.safetensors", "train/metrics.csv", "train/train.json"):
         assert (tmp_path / "stopped" / name).read_bytes() == (tmp_path / "whole" / name).read_bytes(), name
     whole, again = ended
@@ -178,91 +158,12 @@ def test_stopped_and_gone_on_with_it_ends_with_the_same_bytes(
     assert again.encoder.state_dict().keys() == whole.encoder.state_dict().keys()
 
 
-@pytest.mark.slow
-def test_killed_and_started_again_it_ends_with_the_same_bytes(tmp_path: Path, made: Made) -> None:
-    whole = Job(made.store, made.sentencepiece, made.store.with_name("heldout.tsv"), tmp_path / "whole",
-                {**SIGMOID, "dim": 16, "epochs": 2}, within="tests.training.pairwise_sigmoid")  # fmt: skip
-    assert whole.run() == 0
-    assert after_kill_9(whole, tmp_path / "killed").results() == whole.results()
-
-
 def test_an_unknown_objective_is_refused_in_one_line(tmp_path: Path, made: Made) -> None:
     with pytest.raises(ConfigError) as refused:
         run(tmp_path, made, None, objective="triplet")
     message = str(refused.value)
-    assert "'triplet'" in message and "infonce or margin or sigmoid" in message and "\n" not in message
+    assert message.startswith("train.objective is triplet, but must be infonce, margin or module:Class")
     assert not (tmp_path / "train").exists()
-
-
-# ---------------------------------------------------------------------------------- an encoder with further parameters
-
-
-class Unfinished(MeanEncoder):
-    """The mean, times a matrix; whoever wrote it forgot that a plain mean is not what is to be scored and saved."""
-
-    def __init__(self, table: torch.Tensor, dropout: float, seed: int) -> None:
-        super().__init__(table, dropout, seed)
-        self.projection = torch.nn.Parameter(torch.eye(table.shape[1]))
-
-    def encode(self, sentences: Any) -> torch.Tensor:
-        with torch.no_grad():
-            return super().encode(sentences) @ self.projection
-
-    def forward(self, *arguments: Any) -> torch.Tensor:
-        return super().forward(*arguments) @ self.projection
-
-
-class Projected(Unfinished):
-    def embedder(self, tokenizer: Tokenizer, config: Mapping[str, Any]) -> StaticModel:
-        return StaticModel(_product(self.state_dict()), tokenizer, config, accelerate=False)
-
-    def save(
-        self, folder: Path, weights: Mapping[str, torch.Tensor], tokenizer: Tokenizer, config: Mapping[str, Any]
-    ) -> None:
-        save_model(folder, _product(weights), tokenizer, config)
-
-
-def _product(weights: Mapping[str, torch.Tensor]) -> np.ndarray:
-    return (weights["table"] @ weights["projection"]).detach().numpy()
-
-
-def projected(
-    table: torch.Tensor, train: Mapping[str, Any], own: Mapping[str, Any], kind: type[Unfinished] = Projected
-) -> tuple[Unfinished, JointOptimiser]:
-    encoder = kind(table, train["dropout"], train["seed"])
-    rows = DeferredAdam([encoder.table], lr=train["learning_rate"])
-    encoder.before_read = rows.prepare
-    return encoder, JointOptimiser([rows, DenseAdam([encoder.projection], lr=1e-3)])
-
-
-def test_an_encoder_says_how_it_is_scored_and_saved(
-    tmp_path: Path, made: Made, ended: list[Trainer], monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setitem(kinds.ENCODERS, "projected", kinds.EncoderKind(projected))
-    report = run(
-        tmp_path, made, Development(None, made.unseen), "projected", objective="infonce", epochs=8, device="cpu"
-    )
-    assert report["best"]["error"] == error(tmp_path / "model", made) < 20
-    (trainer,) = ended
-    weights = trainer.encoder.state_dict()
-    moved = (weights["projection"] - torch.eye(32)).abs().max()
-    assert 1e-3 < moved < 1e-3 * trainer.step  # at its own learning rate, a twentieth of the table's
-    np.testing.assert_array_equal(load_model(tmp_path / "model").weight, _product(weights))
-
-
-@pytest.mark.parametrize("scored", [True, False])
-def test_no_encoder_is_taken_for_a_plain_mean(
-    tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, scored: bool
-) -> None:
-    monkeypatch.setitem(
-        kinds.ENCODERS,
-        "unfinished",
-        kinds.EncoderKind(lambda table, train, own: projected(table, train, own, Unfinished)),
-    )
-    development = Development(None, made.unseen) if scored else None
-    with pytest.raises(TypeError, match=r"further weights \(projection\) is not a plain mean"):
-        run(tmp_path, made, development, "unfinished", epochs=1, device="cpu")
-    assert not (tmp_path / "model").exists()
 
 
 def test_an_unknown_kind_of_encoder_is_refused(tmp_path: Path, made: Made) -> None:

@@ -1,4 +1,4 @@
-"""The registry of objectives: its names are those that settings allow, and what asks it needs no torch."""
+"""What is asked of losses by their names, which needs no torch."""
 
 from __future__ import annotations
 
@@ -7,21 +7,19 @@ import sys
 
 import pytest
 
+from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import ConfigError
-from psp.training import objectives
 from psp.training.grid import unused
-from psp.training.settings import PAPER, TrainSettings
-from tests.training.pairwise_sigmoid import registered
+from psp.training.losses import mines, reads
+from tests.training.pairwise_sigmoid import OBJECTIVE
 
 
-def test_an_unknown_objective_is_refused_with_the_names() -> None:
-    train = {**TrainSettings().as_dict(), "objective": "sigmoid"}
-    for ask in (objectives.mines, unused, TrainSettings.from_mapping):
-        with pytest.raises(ConfigError, match=r"train\.objective: 'sigmoid' is not allowed; allowed is infonce or mar"):
-            ask(train)  # type: ignore[operator]
-    with registered():
-        assert TrainSettings.from_mapping(train).objective == "sigmoid"
-        assert unused(train) >= {"directions", "margin", "scale"}
+def test_what_a_loss_of_ones_own_reads_is_asked_of_its_class() -> None:
+    train = TrainSettings(objective=OBJECTIVE).as_dict()
+    assert reads(OBJECTIVE) == {"mask_equal"} and not mines(OBJECTIVE) and mines("margin")
+    assert unused(train) >= {"directions", "margin", "scale"}
+    with pytest.raises(ConfigError, match=r"train\.objective: no_module:Loss: there is no module no_module; put"):
+        reads("no_module:Loss")
 
 
 def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> None:
@@ -35,9 +33,9 @@ def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> 
 @pytest.mark.slow
 def test_asking_needs_no_torch() -> None:
     code = (
-        "import sys, psp.training.grid, psp.training.settings\n"
-        "from psp.training.objectives import find\n"
-        "train = psp.training.settings.TrainSettings().as_dict()\n"
-        "assert find('margin').title(train) and 'torch' not in sys.modules"
+        "import sys, psp.training.grid, psp.config.blocks.training\n"
+        "from psp.training.losses import mines\n"
+        "train = psp.config.blocks.training.TrainSettings().as_dict()\n"
+        "assert mines('margin') and not mines(train['objective']) and 'torch' not in sys.modules"
     )
     subprocess.run([sys.executable, "-c", code], check=True)

@@ -9,15 +9,14 @@ import numpy as np
 import numpy.typing as npt
 import pytest
 
+from psp.config.blocks.training import PARANMT, TrainSettings
 from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.batches import Epoch
-from psp.training.encoders import kinds
-from psp.training.encoders.kinds import checked_encoder
+from psp.training.encoders import checked_encoder, make_encoder
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.negatives.mining import Negatives
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PARANMT, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of
@@ -31,7 +30,7 @@ class OfBothSides(Trainer):
 
     def __init__(self, *arguments: Any) -> None:
         super().__init__(*arguments)
-        self._objective.takes_negatives_of_targets = True
+        self._objective.of_targets = True
 
 
 @pytest.mark.parametrize(
@@ -47,7 +46,7 @@ def test_the_side_that_has_no_anchors_is_passed_over_to_the_same_bytes(
     for trainer_class in (Trainer, OfBothSides):
         with torch_state(1), MetricsLog(tmp_path / trainer_class.__name__, 1) as records:
             table = normal_table(2 * CONCEPTS, settings.dim, settings.seed) * settings.init_scale
-            encoder, optimiser = kinds.find(kind).make(table, settings.as_dict(), own)
+            encoder, optimiser = make_encoder(table, settings.as_dict(), own)
             trainer = trainer_class(source, encoder, optimiser, settings, None, records)
             trainer.run()
             weights = {name: weight.numpy().tobytes() for name, weight in encoder.state_dict().items()}

@@ -9,13 +9,13 @@ import numpy.typing as npt
 import pytest
 import torch
 
+from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import ConfigError
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.encoders.mean import MeanEncoder, normal_table
 from psp.training.loop import Training
 from psp.training.optimiser import DenseAdam
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PAPER, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, retrieval_error, translated

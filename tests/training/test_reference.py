@@ -8,10 +8,10 @@ import numpy as np
 import pytest
 import torch
 
+from psp.config.blocks.training import PAPER, TrainSettings
 from psp.training.batches import Epoch
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PAPER, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of

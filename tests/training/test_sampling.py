@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.pairs.store import Block, Store, write_store
+from psp.pairs.store import PairBlock, Store, write_store
 from psp.training.batches import Epoch
 from psp.training.sampling import LanguageSampling, language_sampling
 from tests.conftest import PAIRS, rows_of, train_sentencepiece, write_mixed
@@ -33,9 +33,9 @@ class Stored:
     def corpus_of(self, start: int, stop: int) -> Any:
         return self.corpora[start:stop]
 
-    def read(self, start: int, stop: int) -> Block:
+    def read(self, start: int, stop: int) -> PairBlock:
         pairs = self._pairs.read(start, stop)
-        return Block(pairs.source, pairs.target, self.corpora[start:stop], pairs.paraphrase)
+        return PairBlock(pairs.source, pairs.target, self.corpora[start:stop], pairs.paraphrase)
 
 
 def drawn(store: Stored, sampling: LanguageSampling, epoch: int, block: int, portion: int = 50) -> list[int]:

@@ -3,7 +3,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from psp.training.schedule import learning_rate, megabatch_size
+from psp.training.trainer import learning_rate, megabatch_size
 
 
 def test_grows_by_one_each_150_steps_up_to_the_maximum() -> None:

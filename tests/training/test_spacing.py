@@ -6,10 +6,10 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.models.similarity import unit
 from psp.models.static import StaticModel
-from psp.pairs.store import Block
-from psp.text.encoded import Encoded
+from psp.models.text_model import unit
+from psp.pairs.store import PairBlock
+from psp.text.tokenizer import Encoded
 from psp.training.loop import Training
 from psp.training.spacing import Spacing
 
@@ -68,7 +68,7 @@ def test_pairs_are_read_so_on_both_sides():
 
         def read(self, start, stop):
             sides = encoded([[4, 1, 2], [11]][start:stop]), encoded([[4, 3], [6]][start:stop])
-            return Block(*sides, np.zeros(stop - start, int), np.ones(stop - start, bool))
+            return PairBlock(*sides, np.zeros(stop - start, int), np.ones(stop - start, bool))
 
     pairs = Spacing(PIECES).pairs(Source())
     block = pairs.read(0, 2)

@@ -12,13 +12,13 @@ import numpy as np
 import pytest
 import torch
 
+from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import PspError
 from psp.training.encoders.base import Encoder
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.losses.infonce import infonce_objective
 from psp.training.optimiser import DeferredAdam, DenseAdam
 from psp.training.saving.csv_log import MetricsLog
-from psp.training.settings import PAPER, TrainSettings
 from psp.training.torch_state import torch_state
 from psp.training.trainer import FEW_STEPS, Trainer
 from tests.training.conftest import CONCEPTS, ListSource, Weighted, retrieval_error, sentences, translated

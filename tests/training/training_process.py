@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
-import importlib
 import multiprocessing
 import os
 import resource
@@ -28,7 +26,6 @@ class Job:
         die_at: the process kills itself (SIGKILL) at this one of the things that it does to its checkpoints ...
         die_of: ... of those that have such names.
         fill_at: after that many checkpoints the disk is full, for all but small files.
-        within: a module within whose ``registered()``, a context manager, the training is.
         teacher, teaching: the teacher's file, and the block of that name.
         changes: other fields of :class:`psp.training.loop.Training`.
     """
@@ -45,7 +42,6 @@ class Job:
     die_at: int | None = None
     die_of: tuple[str, ...] = ("open", "os.mkdir", "os.link", "os.rename", "os.remove", "os.rmdir", "os.scandir")
     fill_at: int | None = None
-    within: str | None = None
     teacher: Path | None = None
     teaching: Mapping[str, Any] | None = None
     changes: Mapping[str, Any] = field(default_factory=dict)
@@ -91,12 +87,12 @@ def after_kill_9(job: Job, folder: Path) -> Job:
 
 
 def _train(job: Job) -> None:
+    from psp.config.blocks.training import CheckpointSchedule
     from psp.core import logs
     from psp.evaluation.development import Development
     from psp.training import trainer
     from psp.training.loop import Training
     from psp.training.saving.checkpoint import Checkpoints
-    from psp.training.settings import CheckpointSchedule
 
     trainer.CATCH_UP_EVERY = job.catch_up
     folder = job.folder / "train/checkpoints"
@@ -113,8 +109,7 @@ def _train(job: Job) -> None:
             return save(self, *arguments, **options)
 
         Checkpoints.save = full  # type: ignore[method-assign]
-    registered = importlib.import_module(job.within).registered if job.within else contextlib.nullcontext
-    with registered(), logs.job(job.folder / "log"):
+    with logs.job(job.folder / "log"):
         training = Training(
             job.pairs,
             job.sentencepiece,

@@ -10,7 +10,6 @@ import shutil
 import subprocess
 import sys
 import tempfile
-import textwrap
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -270,8 +269,5 @@ def downloaded(copy_of_finished):
 
 
 def declared(file):
-    """The rules of a file, and their bodies. A rule in a loop, with a name for each turn, is called as its file."""
-    text = file.read_text()
-    yield from re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", text, re.MULTILINE)
-    for _, body in re.findall(r"^((?:    )+)rule:\n((?:(?:\1    .*)?\n)+)", text, re.MULTILINE):
-        yield file.stem, textwrap.indent(textwrap.dedent(body), "    ")
+    """The rules of a file, and their bodies."""
+    return re.findall(r"^rule (\w+):\n((?:(?:    .*)?\n)+)", file.read_text(), re.MULTILINE)

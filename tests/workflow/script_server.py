@@ -28,9 +28,9 @@ def serve(address: str) -> None:
     import fasttext  # noqa: F401
     import h5py  # noqa: F401
     import jinja2  # noqa: F401
-    import jsonschema  # noqa: F401
     import matplotlib.figure  # noqa: F401
     import numpy
+    import pydantic  # noqa: F401
     import safetensors  # noqa: F401
     import scipy.sparse
     import scipy.stats  # noqa: F401

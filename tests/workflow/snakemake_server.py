@@ -22,10 +22,10 @@ from pathlib import Path
 # What a run imports beside psp.
 import argparse_dataclass  # noqa: F401
 import h5py  # noqa: F401
-import jsonschema  # noqa: F401
 import nbformat  # noqa: F401
 import numpy  # noqa: F401
 import platformdirs  # noqa: F401
+import pydantic  # noqa: F401
 import requests  # noqa: F401
 import safetensors  # noqa: F401
 import sentencepiece  # noqa: F401

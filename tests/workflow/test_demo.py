@@ -27,7 +27,8 @@ def folder(request):
     fresh, once = request.getfixturevalue("fresh"), request.getfixturevalue("once")
 
     def make(folder):
-        fresh.copy(folder).run("results/demo/eval.json", "results/demo/compare.json", configs=("config/demo.yaml",))
+        made = [f"results/demo/{name}.json" for name in ("eval", "compare", "data", "speed")]
+        fresh.copy(folder).run(*made, configs=("config/demo.yaml",))
 
     return once("demo", make).folder / "results/demo"
 
@@ -55,10 +56,10 @@ def form(lines):
     return [re.sub(r"-{2,}", "--", re.sub(r" +", " ", re.sub(r"[-+]?\d[\d.,]*", "0", line))) for line in lines]
 
 
-@pytest.mark.parametrize("page", ["first-model.md", "evaluate.md"])
-def test_the_guide_shows_what_psp_show_prints(folder, page, capsys):
-    main(["show", str(folder)])
-    printed = form(capsys.readouterr().out.splitlines())
+@pytest.mark.parametrize(("page", "options"), [("first-model.md", []), ("evaluate.md", ["--all"])])
+def test_the_guide_shows_what_psp_show_prints(folder, page, options, capsys):
+    main(["show", str(folder), *options])
+    printed = form(capsys.readouterr().out.replace(str(folder), "results/demo").splitlines())
     assert len(shown(page)) > 5
     assert [line for line in form(shown(page)) if line not in printed] == []
 

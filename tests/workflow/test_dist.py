@@ -238,5 +238,5 @@ def test_the_workflow_runs_in_an_empty_folder(whole, tmp_path):
     pairs = zipfile.ZipFile(tmp_path / "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip")
     sides = [pairs.read(f"Phrasebook.en-fr.{side}").decode().splitlines()[:600] for side in ("en", "fr")]
     (tmp_path / "my.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*sides, strict=True)), encoding="utf-8")
-    assert "held-out pairs (dev)" in whole(*command.split(), cwd=tmp_path)
+    assert "mine embeds English and French" in whole(*command.split(), cwd=tmp_path)
     assert (tmp_path / "mine/results/mine/model/model.safetensors").exists()

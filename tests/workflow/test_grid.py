@@ -58,7 +58,7 @@ def test_the_model_is_trained_with_the_best_points_values_and_says_so(copy_of_se
         assert not (home / "model/model.safetensors").exists() and not (home / "eval.json").exists()
     best = max(found["points"], key=lambda point: point["score"])
     assert found["best"] == best["name"] and len({point["score"] for point in found["points"]}) == 4
-    shown = workflow.psp("show", "results/demo").stdout
+    shown = workflow.psp("show", "results/demo", "--all").stdout
     assert f"the best is {best['name']}" in shown and f"{best['score']:.2f}" in shown
 
     evaluation = read_json(folder / "eval.json")

@@ -28,11 +28,11 @@ onsuccess:
 """
 WORK = """
 import logging, os, time
-from psp.core import progress
+from psp.core import logs
 from psp.core.errors import DataError
 from psp.core.logs import job
-from psp.core.progress import Progress
-progress.LOG_SECONDS = 1
+from psp.core.logs import Progress
+logs.LOG_SECONDS = 1
 fault = snakemake.wildcards.i if snakemake.config.get("fail") else None
 with job(snakemake.log[0]):
     with Progress("training", "pairs", 1000) as bar:

@@ -1,5 +1,6 @@
 """The rules that write pages."""
 
+import re
 import shutil
 
 import pytest
@@ -50,6 +51,13 @@ def test_pages_are_made_and_made_again_for_what_they_show(compared, tmp_path):
     with (copy.folder / "psp/report/templates/page.css").open("a") as file:
         file.write("h1 { color: red; }\n")
     assert copy.planned(PAGE) == {"report"}
+
+
+def test_a_page_waits_for_what_the_same_run_measures(fresh):
+    output = fresh.run("--rulegraph", "dot", "--", "results/demo/speed.json", PAGE).output
+    names = dict(re.findall(r'(\d+)\[label = "(\w+)"', output))
+    edges = {(names[start], names[end]) for start, end in re.findall(r"(\d+) -> (\d+)", output)}
+    assert ("speed", "report") in edges and ("quantize", "report") not in edges
 
 
 @pytest.mark.slow

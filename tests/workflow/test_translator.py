@@ -53,7 +53,7 @@ def back_translated(workflow):
     configs = {"configs": ("config/demo.yaml", "tiny.yaml", "back.yaml")}
     targets = ["results/back/eval.json", "results/back/data.json"]
     jobs = workflow.jobs("--", *targets, **configs)
-    assert (jobs["filter_translated"], jobs["backtranslate"], jobs["train"]) == (3, 2, 1) and "translator" not in jobs
+    assert (jobs["filter_bitext"], jobs["backtranslate"], jobs["train"]) == (3, 2, 1) and "translator" not in jobs
     workflow.run("--notemp", "--", *targets, **configs)
     folder = workflow.folder / "results/back/pairs/backtranslate"
     bitext = [

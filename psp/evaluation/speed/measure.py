@@ -26,22 +26,20 @@ from typing import Any, Final, Literal, TypedDict, cast
 
 import numpy as np
 
+from psp.config.blocks.evaluation import SpeedBlock
+from psp.core import __version__
 from psp.core.errors import DataError, PspError
 from psp.core.files import open_regular, write_json
+from psp.core.logs import Progress
 from psp.core.machine import gpu, load_averages, processor, usable_cores, versions
-from psp.core.progress import Progress
-from psp.core.version import __version__
-from psp.evaluation.speed.settings import SECTION
 from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, Spec, missing, named
 from psp.evaluation.speed.worker import Broken, Process, write_sentences
+from psp.models import CONFIG
 from psp.models.combined import parts_of
 from psp.models.exports import export
-from psp.models.files import CONFIG
-from psp.models.folder import model_name
-from psp.models.kinds import load
+from psp.models.folder import load, model_name
 from psp.models.registry import SENTENCE_TRANSFORMERS
-from psp.models.similarity import cosines
-from psp.models.text_model import TextModel
+from psp.models.text_model import TextModel, cosines
 from psp.pairs.store import Store
 from psp.text.lines import read_lines
 from psp.text.parts_tokenizer import PartsTokenizer
@@ -109,6 +107,7 @@ class SpeedReport(TypedDict):
 
 
 log = logging.getLogger(__name__)
+DEFAULTS = SpeedBlock()
 
 FORMAT: Final = 1
 #: The system with whose vectors the others' are compared.
@@ -120,10 +119,10 @@ def measure_speed(
     store: Path,
     out: Path,
     *,
-    sentences: int | str | Path = SECTION["sentences"].default,
-    batch_size: int = SECTION["batch_size"].default,
-    repeats: int = SECTION["repeats"].default,
-    seconds: float = SECTION["seconds"].default,
+    sentences: int | str | Path = DEFAULTS.sentences,
+    batch_size: int = DEFAULTS.batch_size,
+    repeats: int = DEFAULTS.repeats,
+    seconds: float = DEFAULTS.seconds,
     own: Iterable[str] = OWN,
     peers: Iterable[str] = PEERS,
 ) -> SpeedReport:

@@ -15,13 +15,12 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psp.core.files import read_json
+from psp.models import CONFIG, SENTENCEPIECE, VOCABULARY
 from psp.models.combined import CombinedModel, parts_of
-from psp.models.files import CONFIG, SENTENCEPIECE, VOCABULARY
-from psp.models.interface import BATCH
-from psp.models.kinds import load
+from psp.models.folder import load
 from psp.models.registry import SENTENCE_TRANSFORMERS, found
 from psp.models.static import StaticModel
-from psp.models.text_model import TextModel
+from psp.models.text_model import BATCH, TextModel
 from psp.models.trust import load_sentence_transformer
 from psp.text.tokenizer_kinds import as_tokenizer
 

@@ -15,10 +15,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
+from psp.config.blocks.base import Block
 from psp.core import named
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import sha256
-from psp.core.settings import Setting
 from psp.evaluation import bootstrap
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.testsets import StsSet, read_text
@@ -179,7 +179,7 @@ class Task(ABC):
     """The value of ``task`` that names it."""
     help: ClassVar[str]
     """What it measures, in a few words."""
-    declared: ClassVar[Mapping[str, Setting]]
+    Settings: ClassVar[type[Block]]
     """The keys of an entry besides ``task``."""
     metrics: ClassVar[Mapping[str, Measure]]
     """Each metric and what it is; the first is the main one."""
@@ -202,16 +202,9 @@ class Task(ABC):
         #: the sets that its files lack, each with the reason.
         self.sums: dict[str, str] = {}
         self.missing: list[tuple[str, str]] = []
-        for key in settings:
-            if key not in self.declared and key != "task":
-                raise ConfigError(f"{place}.{key}: unknown key; {self.kind} has {', '.join(self.declared)}")
-        self.settings = {key: settings.get(key, setting.default) for key, setting in self.declared.items()}
-        for key, value in self.settings.items():
-            setting = self.declared[key]
-            if not setting.allows(value):
-                if key not in settings:
-                    raise ConfigError(f"{place}: {key} is missing ({setting.help})")
-                raise ConfigError(f"{place}.{key}: {value!r} must be {setting.allowed}")
+        own = {key: value for key, value in settings.items() if key != "task"}
+        self.Settings.at(place, own)
+        self.settings = {**self.Settings.defaults(), **own}
 
     def path(self, key: str) -> Path:
         """A setting that is a path, one of :attr:`paths`, with ``~/`` and ``${VARIABLE}`` expanded."""

@@ -10,17 +10,18 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar
+from typing import Annotated, ClassVar
 
 import numpy as np
 import numpy.typing as npt
 
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Distinct, Text, setting
 from psp.core.errors import DataError
-from psp.core.settings import Setting, list_of, text
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, embedded
 from psp.evaluation.testsets import sentence
-from psp.models.similarity import unit
+from psp.models.text_model import unit
 
 
 class BitextMining(Task):
@@ -28,15 +29,18 @@ class BitextMining(Task):
 
     kind = "bitext_mining"
     help = "translation pairs hidden in two texts (BUCC)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "path": text(
-            at_least=1, help="a folder with `<a>-<b>.<split>.<a>`, `.<b>` (id \\t sentence) and `.gold` (id \\t id)"
-        ),
-        "languages": list_of(
-            items={"type": "string"}, at_least=2, at_most=2, distinct=True, help="source and target, such as [fr, en]"
-        ),
-        "split": text("training", at_least=1, help="the part, as in the names of its files"),
-    }
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(
+            ..., "a folder with `<a>-<b>.<split>.<a>`, `.<b>` (id \\t sentence) and `.gold` (id \\t id)"
+        )
+        languages: Annotated[list[str], Distinct] = setting(
+            ..., "source and target, such as [fr, en]", min_length=2, max_length=2
+        )
+        split: Text = setting("training", "the part, as in the names of its files")
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "f1": Measure("harmonic mean of precision and recall", PERCENT),
         "precision": Measure("share of mined pairs that are gold pairs", PERCENT),

@@ -13,13 +13,14 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 import numpy.typing as npt
 
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.core.settings import Setting, choice, integer, text
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, lines
@@ -47,27 +48,27 @@ class Classification(Task):
 
     kind = "classification"
     help = "a linear classifier on frozen vectors, of texts or of pairs (SentEval)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "layout": choice(
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        layout: Literal["plain", "trec", "polarity", "sst", "pairs", "mrpc", "sick"] = setting(
             "plain",
-            ["plain", "trec", "polarity", "sst", *COLUMNS],
-            help="plain: lines `label text`; trec: TREC's `COARSE:fine text`, by the coarse label; polarity: files "
-            "`path` with the endings of `labels`, cross-validated; sst: lines `text \\t label` or `label text`; pairs: "
-            "lines `label \\t text \\t text`; mrpc, sick: as published",
-        ),
-        "path": text(at_least=1, help="the file to score, or for polarity the two files' name without ending"),
-        "train": text(None, null=True, help="the training file; null: `path` is cross-validated in ten parts"),
-        "dev": text(None, null=True, help="the development file; null: ten parts of the training file"),
-        "labels": choice(
-            "pos neg",
-            ["pos neg", "subjective objective"],
-            help="the endings of polarity's two files, which are their labels",
-        ),
-        "encoding": choice(
-            "utf-8", ["utf-8", "cp1252", "latin-1"], help="encoding of the files; MR and SUBJ as published are cp1252"
-        ),
-        "seed": integer(1111, at_least=0, help="seed of the parts; SentEval's is 1111"),
-    }
+            "plain: lines `label text`; trec: TREC's `COARSE:fine text`, by the coarse label; polarity: files "
+            "`path` with the endings of `labels`, cross-validated; sst: lines `text \\t label` or `label text`; "
+            "pairs: lines `label \\t text \\t text`; mrpc, sick: as published",
+        )
+        path: Text = setting(..., "the file to score, or for polarity the two files' name without ending")
+        train: str | None = setting(None, "the training file; null: `path` is cross-validated in ten parts")
+        dev: str | None = setting(None, "the development file; null: ten parts of the training file")
+        labels: Literal["pos neg", "subjective objective"] = setting(
+            "pos neg", "the endings of polarity's two files, which are their labels"
+        )
+        encoding: Literal["utf-8", "cp1252", "latin-1"] = setting(
+            "utf-8", "encoding of the files; MR and SUBJ as published are cp1252"
+        )
+        seed: int = setting(1111, "seed of the parts; SentEval's is 1111", ge=0)
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "accuracy": Measure("share of items with the right label", PERCENT),
         "f1": Measure("F1 of the pairs labelled 1 (layout mrpc)", PERCENT),

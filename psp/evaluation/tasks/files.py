@@ -5,9 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any
 
-from psp.core.settings import Setting, table
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import setting
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources, Task, expanded
 from psp.evaluation.tasks.similarity import Similarity, correlations, similarities
@@ -21,9 +22,12 @@ class Files(Task):
     kind = "files"
     order = 4
     help = "correlation of cosines with the scores of your own files"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "files": table(values={"type": "string"}, help="name: path, with lines `score \\t sentence \\t sentence`")
-    }
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        files: dict[str, str] = setting(..., "name: path, with lines `score \\t sentence \\t sentence`")
+
     metrics = Similarity.metrics
     paths = frozenset({"files"})
 

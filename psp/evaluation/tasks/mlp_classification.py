@@ -7,11 +7,12 @@ That is SentEval's with 50 hidden units: a pair (u, v) enters as [|u - v|, u * v
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from psp.core.settings import Setting, choice, integer, text
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks import splits
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Part
@@ -22,12 +23,17 @@ class MlpClassification(splits.Split):
 
     kind = "mlp_classification"
     help = "a multilayer perceptron on frozen vectors, of texts or of pairs (SentEval, as in Dadas 2022)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "path": text(at_least=1, help="the folder of the training, development and test part"),
-        "layout": choice("plain", [*splits.LAYOUTS], help=splits.layout_help([*splits.LAYOUTS])),
-        "hidden": integer(50, at_least=1, help="hidden units"),
-        "seeds": splits.SEEDS,
-    }
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(..., "the folder of the training, development and test part")
+        layout: Literal["plain", "pairs", "ppc", "sick"] = setting(
+            "plain", splits.layout_help(["plain", "pairs", "ppc", "sick"])
+        )
+        hidden: int = setting(50, "hidden units", ge=1)
+        seeds: splits.Seeds = splits.SEEDS
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "accuracy": Measure("share of items with the right label, mean over the seeds", PERCENT)
     }

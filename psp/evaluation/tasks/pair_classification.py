@@ -9,13 +9,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.core.errors import DataError
-from psp.core.settings import Setting, choice, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import average_precision
 from psp.evaluation.scorers import Floats, Scorer
@@ -49,17 +50,19 @@ class PairClassification(Task):
     kind = "pair_classification"
     help = "paraphrases told from other pairs by their cosine"
     chosen_by = "average_precision"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "path": text(at_least=1, help="the file to score"),
-        "layout": choice(
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(..., "the file to score")
+        layout: Literal["plain", "pawsx", "mrpc", "ppc", "sick"] = setting(
             "plain",
-            [*LAYOUTS],
-            help="plain: lines `label \\t sentence \\t sentence`, label 0 or 1; pawsx, mrpc: as published; ppc: the "
-            "Polish Paraphrase Corpus, exact and close ones against the others; sick: SICK and CDSCorpus, entailment "
-            "against the others",
-        ),
-        "train": text(None, null=True, help="a file of the same layout, on which the threshold is chosen"),
-    }
+            "plain: lines `label \\t sentence \\t sentence`, label 0 or 1; pawsx, mrpc: as published; ppc: the "
+            "Polish Paraphrase Corpus, exact and close ones against the others; sick: SICK and CDSCorpus, "
+            "entailment against the others",
+        )
+        train: str | None = setting(None, "a file of the same layout, on which the threshold is chosen")
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "average_precision": Measure("area under the precision-recall curve", PERCENT),
         "accuracy": Measure("share of pairs on the right side of the threshold", PERCENT),

@@ -18,9 +18,10 @@ from typing import Any, ClassVar
 import numpy as np
 import numpy.typing as npt
 
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.core.errors import DataError
-from psp.core.packed import opened
-from psp.core.settings import Setting, text
+from psp.core.files import opened
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task
 from psp.text.words import unspaced_words
@@ -34,10 +35,13 @@ class Passages(Task):
 
     kind = "passages"
     help = "search for the passages that answer questions"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "questions": text(at_least=1, help="the file of the questions, in SQuAD's layout (.json or .json.gz)"),
-        "passages": text(at_least=1, help="the file of the passages: the same, or that of another language"),
-    }
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        questions: Text = setting(..., "the file of the questions, in SQuAD's layout (.json or .json.gz)")
+        passages: Text = setting(..., "the file of the passages: the same, or that of another language")
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "mrr": Measure("mean reciprocal rank of the passage that answers a question", PERCENT),
         "recall@1": Measure("share of questions whose passage is the first", PERCENT),

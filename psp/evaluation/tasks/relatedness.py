@@ -9,11 +9,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from functools import cached_property
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 import numpy as np
 
-from psp.core.settings import Setting, choice, text
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks import splits
 from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Part
@@ -31,11 +32,14 @@ class Relatedness(splits.Split):
     kind = "relatedness"
     scores = True
     help = "a regression from frozen vectors of pairs to human scores (SentEval, as in Dadas 2022)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "path": text(at_least=1, help="the folder of the training, development and test part; scores are 0 to 5"),
-        "layout": choice("pairs", _LAYOUTS, help=splits.layout_help(_LAYOUTS)),
-        "seeds": splits.SEEDS,
-    }
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(..., "the folder of the training, development and test part; scores are 0 to 5")
+        layout: Literal["pairs", "sick"] = setting("pairs", splits.layout_help(["pairs", "sick"]))
+        seeds: splits.Seeds = splits.SEEDS
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "spearman": Measure("Spearman's correlation, mean over the seeds", CORRELATION),
         "pearson": Measure("Pearson's correlation, mean over the seeds", CORRELATION),

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from typing import Any, ClassVar
+from typing import Any
 
-from psp.core.settings import Setting, list_of
+from psp.config.blocks.evaluation import has_sts
+from psp.config.blocks.fields import setting
 from psp.evaluation import testsets
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks.base import BootstrapSpec, Part, Sources
@@ -20,15 +21,17 @@ class SemEval2017(OfArchive):
     kind = "semeval2017"
     order = 2
     help = "semantic textual similarity within and across languages, as published for SemEval-2017"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        **OfArchive.declared,
-        "languages": list_of(items={"type": "string"}, at_least=1, help="the tracks in these languages are scored"),
-    }
+
+    class Settings(OfArchive.Settings):
+        """The keys of an entry besides `task`."""
+
+        languages: list[str] = setting(..., "the tracks in these languages are scored", min_length=1)
+
     metrics = Similarity.metrics
 
     @classmethod
     def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
-        if sources.sts is None or not testsets.has_sts(sources.languages):
+        if sources.sts is None or not has_sts(sources.languages):
             return None
         known = {language for needed in testsets.TRACKS.values() for language in needed}
         return {"path": sources.sts, "languages": [code for code in sources.languages if code in known]}

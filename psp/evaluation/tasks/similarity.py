@@ -9,12 +9,13 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Literal
 
 import numpy as np
 
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.core.errors import DataError
-from psp.core.settings import Setting, choice, list_of, text
 from psp.evaluation import bootstrap
 from psp.evaluation.metrics import no_correlation
 from psp.evaluation.scorers import Floats, Scorer
@@ -34,22 +35,21 @@ class Similarity(Task):
     kind = "similarity"
     help = "correlation of cosines with human scores"
     chosen_by = "pearson"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "path": text(at_least=1, help="a file, or a folder whose files are one data set each"),
-        "layout": choice(
-            "plain",
-            [*LAYOUTS],
-            help="plain: lines `score \\t sentence \\t sentence`; sick: as published",
-        ),
-        "range": list_of(
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(..., "a file, or a folder whose files are one data set each")
+        layout: Literal["plain", "sick"] = setting(
+            "plain", "plain: lines `score \\t sentence \\t sentence`; sick: as published"
+        )
+        range: list[float] | None = setting(
             None,
-            items={"type": "number"},
-            at_least=2,
-            at_most=2,
-            null=True,
-            help="lowest and highest score, such as [0, 5]; others are an error; null: the layout's",
-        ),
-    }
+            "lowest and highest score, such as [0, 5]; others are an error; null: the layout's",
+            min_length=2,
+            max_length=2,
+        )
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "pearson": Measure("Pearson's correlation", CORRELATION, label="Pearson"),
         "spearman": Measure("Spearman's correlation", CORRELATION, label="Spearman"),

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
+from pydantic import Field
 
+from psp.config.blocks.fields import Distinct, setting
 from psp.core.errors import DataError
-from psp.core.settings import list_of
 from psp.evaluation.scorers import Floats, Scorer, distinct
 from psp.evaluation.tasks.base import Task, columns, embedded, lines
 from psp.evaluation.testsets import sentence
@@ -20,12 +21,11 @@ from psp.text.keys import normalised_keys
 #: The parts, in the order used throughout this module.
 PARTS = ("train", "dev", "test")
 #: The key ``seeds`` of tasks that train; SentEval's seed is 1111.
-SEEDS = list_of(
+Seeds = Annotated[list[Annotated[int, Field(ge=0)]], Distinct]
+SEEDS: Any = setting(
     [1111, 1112, 1113],
-    items={"type": "integer", "minimum": 0},
-    at_least=1,
-    distinct=True,
-    help="seeds of the initial weights and of the order of items; each is a separate training run",
+    "seeds of the initial weights and of the order of items; each is a separate training run",
+    min_length=1,
 )
 
 

@@ -10,7 +10,9 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
-from psp.core.settings import Setting, text
+from psp.config.blocks.base import Block
+from psp.config.blocks.evaluation import has_sts
+from psp.config.blocks.fields import Text, setting
 from psp.evaluation import bootstrap, testsets
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Sources, Task
@@ -26,7 +28,11 @@ class OfArchive(Task):
     """A task whose sets are in the archive of STS sets; not itself a kind of task."""
 
     kind = ""
-    declared: ClassVar[Mapping[str, Setting]] = {"path": text(at_least=1, help="the archive or folder of STS sets")}
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(..., "the archive or folder of STS sets")
 
     @classmethod
     def by_default(cls, sources: Sources) -> Mapping[str, Any] | None:
@@ -83,7 +89,7 @@ class Sts(OfArchive):
 
     @classmethod
     def skipped(cls, sources: Sources) -> Iterator[tuple[str, str]]:
-        if sources.sts is None and not testsets.has_sts(sources.languages):
+        if sources.sts is None and not has_sts(sources.languages):
             yield "STS", f"no published set is in the languages of this model: {', '.join(sources.languages)}"
         elif sources.sts is not None and "en" not in sources.languages:
             yield "STS 2012-2016", "not a language of this model: en"

@@ -9,11 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from pydantic import Field
 
-from psp.core.settings import Setting, table
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import setting
 from psp.evaluation import testsets
 from psp.evaluation.bootstrap import wilson
 from psp.evaluation.metrics import retrieved
@@ -29,12 +31,14 @@ class Tatoeba(Task):
     kind = "tatoeba"
     order = 5
     help = "retrieval of translations, LASER's test sets"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "sets": table(
-            values={"type": "array", "items": {"type": "string"}, "minItems": 2, "maxItems": 2},
-            help="for each language its two files: its own side and the English side",
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        sets: dict[str, Annotated[list[str], Field(min_length=2, max_length=2)]] = setting(
+            ..., "for each language its two files: its own side and the English side"
         )
-    }
+
     metrics: ClassVar[Mapping[str, Measure]] = {
         "error": Measure(
             "share of sentences whose nearest neighbour is not their translation", PERCENT, False, "error %"

@@ -10,13 +10,14 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from functools import cached_property
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import ClassVar, Literal, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import Text, setting
 from psp.core.errors import DataError
-from psp.core.settings import Setting, choice, text
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Part, Task, lines
 from psp.evaluation.tasks.similarity import correlation
@@ -53,12 +54,15 @@ class WordSimilarity(Task):
 
     kind = "word_similarity"
     help = "correlation of the similarity of words with human scores"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "path": text(at_least=1, help="the file"),
-        "layout": choice(
-            "plain", [*LAYOUTS], help="; ".join(f"{name}: {layout.help}" for name, layout in LAYOUTS.items())
-        ),
-    }
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        path: Text = setting(..., "the file")
+        layout: Literal["plain", "simlex", "simverb"] = setting(
+            "plain", "; ".join(f"{name}: {layout.help}" for name, layout in LAYOUTS.items())
+        )
+
     metrics: ClassVar[Mapping[str, Measure]] = {"spearman": Measure("Spearman's correlation", CORRELATION)}
 
     def files(self) -> list[Path]:

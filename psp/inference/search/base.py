@@ -8,7 +8,7 @@ from typing import ClassVar, NamedTuple
 
 import numpy as np
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.inference.search.vectors import Rows
 
 #: Queries per batch. At 1,024 dimensions and on one core the products run at 150 GFLOP/s.

@@ -17,7 +17,7 @@ from typing import NamedTuple
 import numpy as np
 
 from psp.core.files import atomic_text
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.inference.search.kinds import SEARCHERS
 from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import (

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.inference.search.base import QUERIES, Found, Searcher
 from psp.inference.search.neighbours import BLOCK_BYTES, EXTRA, exact_cosines, joined, library, nearest
 from psp.inference.search.vectors import Rows, from_stored

@@ -30,7 +30,7 @@ from psp.inference.search.kinds import SEARCHERS
 from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import ReleasedRows, release, resumable, save_blocks, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
-from psp.inference.streaming.vectorfile import check_rows
+from psp.inference.vectorfile import check_rows
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 

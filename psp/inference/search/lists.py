@@ -20,7 +20,7 @@ import numpy as np
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import atomic
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.inference.search.base import Found, Searcher
 from psp.inference.search.neighbours import BLOCK_BYTES, exact_cosines, joined, library, merged
 from psp.inference.search.on_disk import GrowingArray, ReleasedRows, mapped, release

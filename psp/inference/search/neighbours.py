@@ -18,7 +18,7 @@ from types import ModuleType
 import numpy as np
 
 from psp.core.errors import from_extra
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.inference.search import bfloat16
 from psp.inference.search.base import QUERIES, Found, Searcher
 from psp.inference.search.bfloat16 import float32_error

@@ -21,7 +21,7 @@ import numpy as np
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.inference.search.vectors import IndexBlock, Rows, nothing_known, to_stored
 from psp.text.lines import LineFile
 

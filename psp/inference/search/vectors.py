@@ -9,8 +9,8 @@ from typing import Any, NamedTuple, Protocol
 import numpy as np
 
 from psp.core.errors import DataError
-from psp.core.progress import Progress
-from psp.models import similarity
+from psp.core.logs import Progress
+from psp.models import text_model
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
@@ -56,7 +56,7 @@ def unit(vectors: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     step = max(1, CACHE_BYTES // (8 * vectors.shape[1]))
     for start in range(0, len(vectors), step):  # converting all to float64 at once takes three times as long
         part = slice(start, start + step)
-        made[part] = similarity.unit(vectors[part].astype(np.float64))
+        made[part] = text_model.unit(vectors[part].astype(np.float64))
         kept[part] = vectors[part].any(axis=1)
     return (made if kept.all() else made[kept]), np.flatnonzero(kept)
 

@@ -23,8 +23,8 @@ from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingR
 from starlette.routing import Route
 from starlette.types import ASGIApp, Receive, Scope, Send
 
+from psp.core import __version__
 from psp.core.errors import PspError
-from psp.core.version import __version__
 from psp.inference.serve import ServeLimits, requests
 from psp.inference.serve.guard import Guard
 from psp.inference.serve.pieces import explain

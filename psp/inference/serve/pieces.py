@@ -15,8 +15,8 @@ import numpy as np
 
 from psp.core.errors import PspError
 from psp.models.combined import ADD, CombinedModel
+from psp.models.static import unknown_alone
 from psp.models.text_model import TextModel
-from psp.models.token_model import unknown_alone
 
 #: Embeddings looked up at a time: 4 MB at 1,024 dimensions.
 ROWS = 1024

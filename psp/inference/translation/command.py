@@ -14,10 +14,10 @@ import time
 from collections.abc import Sequence
 from typing import IO, Any
 
+from psp.config.blocks.translator import CommandBlock
 from psp.core.errors import ConfigError
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
-from psp.inference.translation.settings import COMMAND
-from psp.models.interface import checked_texts
+from psp.models.text_model import checked_texts
 
 #: Characters of a line, or of a command's stderr, in an error.
 SHOWN = 200
@@ -47,7 +47,7 @@ class CommandTranslator(Translator):
         timeout: seconds without output after which it is ended.
     """
 
-    def __init__(self, command: str, *, scores: bool = False, timeout: float = COMMAND["timeout"].default) -> None:
+    def __init__(self, command: str, *, scores: bool = False, timeout: float = CommandBlock().timeout) -> None:
         self.command, self.scores, self.timeout = command, scores, timeout
 
     @property

@@ -11,8 +11,8 @@ from typing import Any
 from psp.core.errors import ConfigError, DataError, from_extra
 from psp.core.files import sha256
 from psp.inference.translation.base import Hypothesis, Translator, limit
-from psp.models.interface import checked_texts
-from psp.text.sentencepiece import load_sentencepiece
+from psp.models.text_model import checked_texts
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
 #: Names of sentencepiece models in a model's folder: of its sources, and of its translations.
 _BESIDE = (("source.spm", "target.spm"), ("sentencepiece.model", "sentencepiece.model"))
@@ -25,7 +25,7 @@ class Ctranslate2Translator(Translator):
 
     Args:
         folder: the model.
-        settings: those of :data:`psp.inference.translation.settings.CTRANSLATE2`.
+        settings: those of :class:`psp.config.blocks.translator.Ctranslate2`.
         threads: threads of one translation; they do not change it.
 
     Raises:

@@ -6,35 +6,18 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from psp.core.errors import ConfigError
+from psp.config.blocks.translator import CommandBlock, Ctranslate2Block, kind_of
 from psp.core.files import read_json
 from psp.inference.translation.base import Translator
 from psp.inference.translation.command import CommandTranslator
 from psp.inference.translation.ctranslate2 import Ctranslate2Translator
-from psp.inference.translation.settings import COMMAND, CTRANSLATE2, filled
-
-#: The keys that say which kind of translator an entry is.
-KINDS = ("ctranslate2", "command")
-
-
-def kind_of(entry: Mapping[str, Any], where: str) -> str:
-    """The kind of an entry's translator.
-
-    Raises:
-        ConfigError: none, or several.
-    """
-    named = [kind for kind in KINDS if kind in entry]
-    if len(named) != 1:
-        problem = "names no translator" if not named else f"has {' and '.join(named)}"
-        raise ConfigError(f"{where}: {problem}; write one of {', '.join(f'`{kind}: ...`' for kind in KINDS)}")
-    return named[0]
 
 
 def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = "translator") -> Translator:
     """Load a translator.
 
     Args:
-        entry: its settings: those of :data:`psp.inference.translation.settings.CTRANSLATE2` or ``COMMAND``.
+        entry: its settings: those of :class:`psp.config.blocks.translator.Ctranslate2` or ``Command``.
         threads: threads that it may use, where it is not a command.
         where: the entry's location, for errors.
 
@@ -44,11 +27,11 @@ def load_translator(entry: Mapping[str, Any], *, threads: int = 1, where: str = 
         PspError: a package is missing.
     """
     if kind_of(entry, where) == "command":
-        settings = filled(COMMAND, entry, where)
+        settings = CommandBlock.at(where, entry).as_dict()
         return CommandTranslator(
             settings["command"], scores=settings["scores"] == "column", timeout=settings["timeout"]
         )
-    settings = filled(CTRANSLATE2, entry, where)
+    settings = Ctranslate2Block.at(where, entry).as_dict()
     return Ctranslate2Translator(Path(settings["ctranslate2"]).expanduser(), settings, threads=threads)
 
 

@@ -8,9 +8,9 @@ from types import ModuleType
 
 import numpy as np
 
+from psp.core import __version__
 from psp.core.errors import from_extra
 from psp.core.files import atomic_text
-from psp.core.version import __version__
 from psp.models.combined import ADD, CombinedModel
 from psp.models.lstm import MAX
 from psp.models.text_model import TextModel

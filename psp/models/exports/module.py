@@ -15,12 +15,10 @@ from torch.nn import functional
 from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import rows
 from psp.models.exports.sentence_transformers import save_whole
-from psp.models.folder import OURS
-from psp.models.interface import checked_texts
-from psp.models.kinds import load
+from psp.models.folder import OURS, load
 from psp.models.lstm import BOTH, CONCAT, MAX, Direction, Lstm
 from psp.models.static import StaticModel
-from psp.models.text_model import TextModel
+from psp.models.text_model import TextModel, checked_texts
 
 
 class PspModel(InputModule):
@@ -156,7 +154,7 @@ def _features(model: TextModel, texts: Sequence[str]) -> dict[str, torch.Tensor]
 
 
 def _unit(vectors: torch.Tensor) -> torch.Tensor:
-    """As :func:`psp.models.similarity.unit`."""
+    """As :func:`psp.models.text_model.unit`."""
     largest = vectors.detach().abs().amax(dim=1, keepdim=True)
     return functional.normalize(vectors / largest.where(largest > 0, 1))
 

@@ -21,8 +21,8 @@ from psp.core.files import atomic, new_folder
 from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import library, readme, rows
 from psp.models.lstm import BOTH, CONCAT, MAX, Lstm
+from psp.models.static import unknown_alone
 from psp.models.text_model import TextModel
-from psp.models.token_model import unknown_alone
 
 OPSET, IR = 18, 9
 LARGEST = 2**31 - 2**20  # bytes; protobuf's limit

@@ -10,11 +10,11 @@ from pathlib import Path
 from typing import Any
 
 from psp.core.files import new_folder, write_json
+from psp.models import PSP_MODEL
 from psp.models.combined import CombinedModel
 from psp.models.exports import unsupported_reason
 from psp.models.exports.common import readme
 from psp.models.exports.static_embedding import library_config
-from psp.models.files import PSP_MODEL
 from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
 

@@ -10,11 +10,9 @@ from typing import Any
 from psp.core.files import atomic_text, new_folder, write_json
 from psp.models.exports import tokenizer
 from psp.models.exports.common import readme
-from psp.models.interface import checked_prompts
-from psp.models.static import StaticModel
+from psp.models.static import StaticModel, unknown_alone
 from psp.models.table import write_table
-from psp.models.text_model import TextModel
-from psp.models.token_model import unknown_alone
+from psp.models.text_model import TextModel, checked_prompts
 
 #: Its name before version 6, which later versions still accept.
 CLASS = "sentence_transformers.models.StaticEmbedding"

@@ -3,45 +3,16 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar
 
+from psp.config.blocks.filters import BY_NAME, FiltersBlock
 from psp.core import named
 from psp.core.errors import ConfigError, PspError
-from psp.core.settings import Section, Setting, boolean, integer, number
-from psp.pairs.data_warnings import WARN_SHARE
 
-STAGE: dict[str, Setting] = {
-    "lower_case": boolean(True, help="lower-case the text, in training and in use of the model"),
-    "normalise": boolean(
-        True,
-        recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), False),
-        help="write text in one Unicode form, without characters that a reader does not see, in training and in use of "
-        "the model; pairs that differ in this alone are duplicates",
-    ),
-    "clean": boolean(
-        True,
-        recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), False),
-        help="repair what other formats leave in text: character entities (`&apos;`) and tags of subtitles and web "
-        "pages (`<i>`, `{\\an8}`); the report counts what was repaired",
-    ),
-    "max_bad_rows": number(
-        0.01,
-        at_least=0,
-        at_most=1,
-        help="share of rows that may have the wrong number of columns or an invalid score; more is an error",
-    ),
-    "warn_share": WARN_SHARE,
-    "threads": integer(
-        8,
-        at_least=1,
-        inert=True,
-        help="processes that filter a corpus, at most one for 50,000 pairs and no more than `--cores`; the result is "
-        "the same",
-    ),
-}
+STAGE = tuple(key for key in FiltersBlock.declared() if key not in BY_NAME and key != "custom")
 """Keys of the config's ``filters`` block that are settings of the stage, not filters."""
 
 SIDES: dict[str, tuple[str, ...]] = {"both": ("source", "target"), "source": ("source",), "target": ("target",)}
@@ -111,67 +82,30 @@ class Filter(ABC):
     """
 
     name: ClassVar[str]
-    """The filter's key under ``filters`` in the config, and in its reasons."""
+    """The filter's key in :class:`psp.config.blocks.filters.FiltersBlock`, where its settings are declared, and in its
+    reasons."""
     order: ClassVar[int]
     """Filters run in this order, cheap ones first, not in the config's: a pair is counted under its first reason, so
     otherwise the counts would depend on the order of lines in the config."""
-    help: ClassVar[str]
-    """What the filter checks, in a few words; :attr:`declared` has the help of each setting."""
-    declared: ClassVar[Mapping[str, Setting]]
-    """The filter's settings. Either the first is the flag ``enabled``; or the only one is a list, which is then written
-    in place of the block and enables the filter if it is not empty."""
-    compares: ClassVar[bool] = False
-    """Whether it compares the two sides of a pair, or reads what only pairs have; not used for text."""
-    of_text: ClassVar[Mapping[str, Any]] = {"sides": "source"}
-    """Settings, of those that it declares, that a text corpus always has, where both sides are the same sentence."""
     classes: ClassVar[dict[str, type[Filter]]] = {}
 
     def __init_subclass__(cls) -> None:
-        if "enabled" not in cls.declared and cls.list_setting() is None:
-            raise TypeError(f"no config could switch on the filter {cls.name}: declare its setting `enabled`, a flag")
+        if cls.name not in FiltersBlock.declared() or cls.name in STAGE:
+            raise TypeError(f"declare the settings of the filter {cls.name} in {FiltersBlock.__module__}")
         named.add(Filter.classes, cls.name, cls)
-
-    @classmethod
-    def list_setting(cls) -> str | None:
-        """The setting written in place of the block, if the filter has only one and it is a list."""
-        (key, setting), *others = cls.declared.items()
-        return key if not others and setting.values().get("type") == "array" else None
-
-    @classmethod
-    def node(cls) -> dict[str, Any]:
-        """The filter's block in the config's schema."""
-        if (key := cls.list_setting()) is not None:
-            return cls.declared[key].node
-        return Section(cls.help, cls.declared).node
-
-    @classmethod
-    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        """What is wrong with a combination of valid settings, in one line that says what to write; None if it is valid.
-
-        Args:
-            settings: all settings of the filter.
-            languages: codes of the corpus's source and target.
-            kind: the corpus's kind (``opus``, ``paranmt``, ``local``); None if unknown.
-        """
-        if {"min", "max"} <= settings.keys() and settings["min"] > settings["max"]:
-            return f"filters.{cls.name}: min {settings['min']} is above max {settings['max']}; swap them"
-        return None
 
     def __init__(
         self, settings: Mapping[str, Any], languages: tuple[str, str], resources: Mapping[str, Any] | None = None
     ) -> None:
-        defaults = {key: setting.default for key, setting in self.declared.items() if key != "enabled"}
-        for key in settings:
-            if key not in defaults and key != "enabled":
-                raise ConfigError(f"filters.{self.name}.{key}: unknown key; known are {', '.join(defaults)}")
-        self.settings: dict[str, Any] = {**defaults, **settings}
+        block = BY_NAME.get(self.name)  # none for a filter whose settings are a list
+        self.settings: dict[str, Any] = dict(settings)
+        if block is not None:
+            block.at(f"filters.{self.name}", {key: value for key, value in settings.items() if key != "enabled"})
+            self.settings = {key: value for key, value in block.defaults().items() if key != "enabled"} | self.settings
+            if problem := block.problem({"enabled": True, **self.settings}, languages, None):
+                raise ConfigError(problem)
         self.languages = languages
         self.resources = resources or {}
-        for key, value in self.settings.items():
-            if key in self.declared and not self.declared[key].allows(value):
-                raise self.wrong(key, value)
-        if problem := self.problem({"enabled": True, **self.settings}, languages, None):
-            raise ConfigError(problem)
         self.set_up()
 
     @abstractmethod
@@ -187,57 +121,10 @@ class Filter(ABC):
     def prepare(self) -> None:  # noqa: B027  (most filters have nothing to prepare)
         """Load large resources once, before worker processes start, so that they share them."""
 
-    def wrong(self, key: str, value: object) -> ConfigError:
-        """The error for a value that a setting does not allow."""
-        setting = self.declared[key]
-        if options := setting.values().get("enum"):
-            return ConfigError(
-                f"filters.{self.name}.{key}: {value!r} must be one of {', '.join(options)}; "
-                f"write '{key}: {setting.default}'"
-            )
-        return ConfigError(f"filters.{self.name}.{key}: {value!r} must be {setting.allowed}")
-
 
 def names() -> list[str]:
     """The names of all filters, in the order in which they run."""
     return sorted(Filter.classes, key=lambda name: (Filter.classes[name].order, name))
-
-
-def section() -> Section:
-    """The config's block ``filters``: the settings of the stage and of each filter."""
-    return Section("which pairs are kept", {**STAGE, **{name: Filter.classes[name].node() for name in names()}})
-
-
-def for_text(config: Mapping[str, Any]) -> dict[str, Any]:
-    """The ``filters`` block of a text corpus, each of whose sentences is a pair with itself.
-
-    Filters that compare sides are off, and the others look at a sentence once.
-
-    Args:
-        config: the block of a model with all keys.
-    """
-    settings = dict(config)
-    for name in names():
-        judge, block = Filter.classes[name], config.get(name)
-        if isinstance(block, Mapping):
-            own = {"enabled": False} if judge.compares else {}
-            own |= {key: value for key, value in judge.of_text.items() if key in judge.declared}
-            settings[name] = {**block, **own}
-    return settings
-
-
-def problems(config: Mapping[str, Any], languages: tuple[str, str], kind: str) -> Iterator[str]:
-    """Yield the problems that filters find in a corpus's ``filters`` block, one line each.
-
-    Args:
-        config: the block; each filter in it has all its keys.
-        languages: codes of the corpus's source and target.
-        kind: the corpus's kind.
-    """
-    for name in names():
-        block = config.get(name)  # a list if that is the filter's only setting
-        if isinstance(block, Mapping) and (problem := Filter.classes[name].problem(block, languages, kind)):
-            yield problem
 
 
 def build(
@@ -254,9 +141,7 @@ def build(
     blocks = {name: block for name, block in config.items() if name not in STAGE}
     # A filter whose only setting is a list is written as that list; an empty list disables it.
     blocks |= {
-        name: {key: block, "enabled": bool(block)}
-        for name, block in blocks.items()
-        if isinstance(block, list) and (key := Filter.classes[name].list_setting())
+        name: {"functions": block, "enabled": bool(block)} for name, block in blocks.items() if isinstance(block, list)
     }
     return [
         Filter.classes[name](blocks[name], languages, resources)

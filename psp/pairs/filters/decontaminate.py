@@ -5,11 +5,9 @@ Neither the paper nor its code does this; it is our addition.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any, ClassVar
+from collections.abc import Sequence
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, boolean, choice, list_of
 from psp.pairs.filters.base import Batch, Filter
 from psp.text.keys import KeyFinder, normalised_keys
 
@@ -28,27 +26,6 @@ class DecontaminateFilter(Filter):
 
     name = "decontaminate"
     order = 18
-    of_text: ClassVar[Mapping[str, Any]] = {"mode": "side"}
-    help = "sentences of the sets for testing or model selection"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(
-            True,
-            recipes={"paper": False, "code": False},
-            help="drop pairs found in a test or development set (the same letters and digits, ignoring case)",
-        ),
-        "mode": choice(
-            "side",
-            ["side", "pair"],
-            help="`side`: either side is a sentence of a set; `pair`: the two sides are a pair of a set",
-        ),
-        "sets": list_of(
-            ["sts", "tatoeba", "files", "development"],
-            items={"type": "string", "enum": ["sts", "tatoeba", "files", "development", "tasks"]},
-            distinct=True,
-            help="the sets: those of the block `evaluate` (tasks: its `tasks`), and of `development`; sets that are "
-            "left out may overlap with training",
-        ),
-    }
 
     def set_up(self) -> None:
         if "tests" not in self.resources:

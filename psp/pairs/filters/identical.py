@@ -3,10 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
-from typing import ClassVar
 
-from psp.core.settings import Setting, boolean, number
 from psp.pairs.filters.base import Batch, Filter
 from psp.text.keys import differ_at_the_start, normalised_key
 from psp.text.words import words
@@ -20,23 +17,6 @@ class IdenticalFilter(Filter):
 
     name = "identical"
     order = 15
-    compares = True
-    help = "sides with the same letters and digits, ignoring case"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(
-            True,
-            recipes={"paper": False, "code": False, "dadas": False},
-            help="drop pairs with equal sides (untranslated text, names, codes)",
-        ),
-        "near": number(
-            None,
-            above=0,
-            at_most=1,
-            null=True,
-            noun="a share",
-            help="also drop pairs with at least this share of words in common, in any order; null for never",
-        ),
-    }
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, NamedTuple
+from typing import Any, NamedTuple
 
+from psp.config.blocks.filters import BOTH, LID, SCORES
 from psp.core.errors import ConfigError, DataError, from_extra
-from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.language_scores import LanguageScores, Suspect
-from psp.text.languages import LID_LABELS, SCORED_LABELS, lid_label, varieties
+from psp.text.languages import SCORED_LABELS, lid_label, varieties
 from psp.text.scripts import foreign, letters_by_script, may_be
 
 PREFIX = "__label__"
@@ -28,8 +28,6 @@ OWN = 0.05
 PARTNER = 0.3
 #: Letters that a side needs to be judged.
 LETTERS = 4
-
-BOTH, LID, SCORES = "both", "lid176", "py3langid"
 
 
 class _Needed(NamedTuple):
@@ -89,19 +87,6 @@ def as_identified(text: str) -> str:
     return text if text.isascii() else text.translate(_VOWELS)
 
 
-def needs_lid(filters: Mapping[str, Mapping[str, Any]]) -> bool:
-    """Whether these filters, given by name with all their settings, need lid.176's file."""
-    settings = filters["language"]
-    return bool(settings["enabled"]) and (settings["method"] == "top" or settings["identifier"] != SCORES)
-
-
-def known_labels(settings: Mapping[str, Any]) -> frozenset[str]:
-    """The labels of the languages that the filter can recognise with these settings."""
-    if settings["method"] == "top" or settings["identifier"] == LID:
-        return LID_LABELS
-    return SCORED_LABELS if settings["identifier"] == SCORES else LID_LABELS | SCORED_LABELS
-
-
 def _size(letters: Mapping[str, int]) -> int:
     """The number of letters of a text; a Chinese character counts as three."""
     return sum(count * _WORTH.get(script, 1) for script, count in letters.items())
@@ -139,37 +124,6 @@ class LanguageFilter(Filter):
 
     name = "language"
     order = 20
-    help = "language identification (py3langid and fastText's lid.176)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(
-            True,
-            recipes={"paper": False, "code": False, "dadas": False},
-            help="drop pairs with a side identified as another language",
-        ),
-        "sides": choice("both", [*SIDES], help="the sides to check"),
-        "method": choice(
-            "evidence",
-            ["evidence", "top"],
-            recipes={"paper": "top", "code": "top"},
-            help="evidence: drop a side that is improbable in its own language and probable in another (`other`); "
-            "top: drop a side whose most probable language is not its own",
-        ),
-        "identifier": choice(
-            BOTH,
-            [BOTH, LID, SCORES],
-            recipes=dict.fromkeys(("paper", "code", "paranmt", "dadas"), LID),
-            help="evidence: both: py3langid, and fastText's lid.176 for the lines that py3langid leaves open; or one "
-            "of them alone",
-        ),
-        "other": number(
-            0.8,
-            at_least=0,
-            at_most=1,
-            noun="a probability",
-            help="evidence: a probability of another language above this counts against a side; also of the other "
-            "side's language, if the side's own has no label",
-        ),
-    }
 
     def set_up(self) -> None:
         self._identifier: str = LID if self.settings["method"] == "top" else self.settings["identifier"]
@@ -178,25 +132,6 @@ class LanguageFilter(Filter):
         self._model: Any = None
         self._scores: LanguageScores | None = None
         self._known: frozenset[str] = frozenset()
-
-    @classmethod
-    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        judged = [languages[side == "target"] for side in SIDES[settings["sides"]]]
-        unknown = next((language for language in judged if lid_label(language) not in LID_LABELS), None)
-        # The config is checked before the model is read; `load` then asks the model itself.
-        if kind is not None and settings["enabled"] and settings["method"] == "top" and unknown:
-            return (
-                f"filters.language.method is top, but lid.176 has no label for {unknown!r}; write "
-                "`language: {method: evidence}` or `language: {enabled: false}` under filters"
-            )
-        lacking = next((language for language in judged if lid_label(language) not in SCORED_LABELS), None)
-        evidence = settings["enabled"] and settings["method"] == "evidence"
-        if evidence and settings["identifier"] == SCORES and lacking:
-            return (
-                f"filters.language.identifier is {SCORES}, which does not know {lacking!r}; write "
-                f"`language: {{identifier: {BOTH}}}` or `language: {{enabled: false}}` under filters"
-            )
-        return super().problem(settings, languages, kind)
 
     def __call__(self, batch: Batch) -> list[str | None]:
         drops = self.by_evidence if self.settings["method"] == "evidence" else self.by_top

@@ -2,10 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
-from psp.core.settings import Setting, boolean, choice, integer
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text.words import unspaced_word_count, word_count, words
 
@@ -23,30 +19,6 @@ class LengthFilter(Filter):
 
     name = "length"
     order = 10
-    help = "number of tokens separated by white space (after segmentation, in a segmented language)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(True, recipes={"dadas": False}, help="drop pairs with a side that is too short or too long"),
-        "sides": choice(
-            "both",
-            [*SIDES, "average"],
-            recipes={"code": "source", "paranmt": "both"},
-            help="the sides to check (the published code checks only the English side), or their average",
-        ),
-        "tokens": choice(
-            "spaces",
-            ["spaces", "words"],
-            help="what to count: anything between white space, or words, without punctuation",
-        ),
-        # 1, not the paper's 3: docs/results.md, "Short lines".
-        "min": integer(
-            1,
-            at_least=0,
-            recipes=dict.fromkeys(("paper", "code", "paranmt"), 3),
-            unstated=["paranmt"],
-            help="minimum tokens per side (the paper: 3)",
-        ),
-        "max": integer(100, at_least=1, recipes={"paranmt": 30}, help="maximum tokens per side"),
-    }
 
     def __call__(self, batch: Batch) -> list[str | None]:
         least, most = self.settings["min"], self.settings["max"]

@@ -7,10 +7,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from collections.abc import Mapping
-from typing import ClassVar
 
-from psp.core.settings import Setting, boolean
 from psp.pairs.filters.base import Batch, Filter
 
 
@@ -19,14 +16,6 @@ class NumbersFilter(Filter):
 
     name = "numbers"
     order = 16
-    compares = True
-    help = "numbers that only one side has"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(
-            False,
-            help="drop a pair whose sides differ in their numbers: runs of digits, of any script, each counted once",
-        ),
-    }
 
     def __call__(self, batch: Batch) -> list[str | None]:
         return [

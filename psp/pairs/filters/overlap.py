@@ -6,11 +6,9 @@ the filter finds lines left untranslated except for a word or two.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from typing import ClassVar
+from collections.abc import Callable
 
 from psp.core.errors import PspError
-from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import Batch, Filter
 from psp.text.words import trigram_overlap, unspaced_words, words
 
@@ -30,27 +28,6 @@ class OverlapFilter(Filter):
 
     name = "overlap"
     order = 40
-    compares = True
-    help = "shared word trigrams divided by those of the side with fewer (0 under three words)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(
-            False,
-            help="drop pairs with too much overlap, as the paper does for ParaNMT; finds copies in bitext",
-        ),
-        "max": number(0.7, at_least=0, at_most=1, noun="a share", help="maximum overlap"),
-        "repeated": choice(
-            "once",
-            ["once", "each"],
-            recipes={"code": "each"},
-            help="how a repeated trigram counts: once, or each time it occurs in the shorter side (published code)",
-        ),
-        "tokens": choice(
-            "words",
-            ["words", "treebank"],
-            recipes={"code": "treebank"},
-            help="the tokenizer: our own words and punctuation marks, or nltk's (needs the extra nltk)",
-        ),
-    }
 
     def set_up(self) -> None:
         self._tokenize: Tokenizer = _treebank() if self.settings["tokens"] == "treebank" else words

@@ -2,13 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import ClassVar
-
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.settings import Setting, boolean, number
 from psp.pairs.filters.base import Batch, Filter
 from psp.text import characters
 from psp.text.characters import Characters
@@ -31,24 +27,6 @@ class RatioFilter(Filter):
 
     name = "ratio"
     order = 12
-    compares = True
-    help = "sides of very different length"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(
-            True,
-            recipes={"paper": False, "code": False, "dadas": False},
-            help="drop pairs with one side many times as long as the other",
-        ),
-        "words": number(
-            4,
-            at_least=1,
-            null=True,
-            help="maximum ratio of the sides' word counts, without punctuation, after segmentation; null for no limit",
-        ),
-        "characters": number(
-            None, at_least=1, null=True, help="maximum ratio of the sides' character counts; null for no limit"
-        ),
-    }
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)

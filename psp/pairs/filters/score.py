@@ -5,12 +5,7 @@ For corpora without that column, the filter ``similarity`` computes a score.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
-
 from psp.core.errors import ConfigError
-from psp.core.settings import Setting, boolean, number
-from psp.corpora.kinds import of_kind
 from psp.pairs.filters.base import Batch, Filter
 
 
@@ -23,22 +18,6 @@ class ScoreFilter(Filter):
 
     name = "score"
     order = 5
-    compares = True
-    help = "the score in a corpus's third column (ParaNMT's paraphrase score)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(False, help="drop pairs whose score is out of range"),
-        "min": number(0.4, help="minimum score"),
-        "max": number(1.0, help="maximum score"),
-    }
-
-    @classmethod
-    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        if kind is not None and of_kind(kind).by_pair and settings["enabled"]:
-            return (
-                f"filters.score is enabled, but {of_kind(kind).without_scores} carry no scores; enable it for corpora "
-                "that do, under corpora.<name>.filters"
-            )
-        return super().problem(settings, languages, kind)
 
     def __call__(self, batch: Batch) -> list[str | None]:
         if not len(batch):

@@ -6,14 +6,12 @@ encoder must know both languages; Dadas (2022) keeps pairs from 0.7, using parap
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import Any, ClassVar
+from typing import Any
 
 import xxhash
 
-from psp.core.settings import Setting, boolean, integer, number, text
 from psp.models.registry import TextEncoder, load_encoder, survives_fork
-from psp.models.similarity import text_cosines
+from psp.models.text_model import text_cosines
 from psp.pairs.filters.base import Batch, Filter
 
 BLOCK = 2000
@@ -43,44 +41,10 @@ class SimilarityFilter(Filter):
 
     name = "similarity"
     order = 90
-    compares = True
-    help = "cosine of the sides' vectors, a paraphrase score for corpora without one"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(False, help="drop pairs whose cosine is out of range"),
-        "encoder": text(
-            None,
-            at_least=1,
-            null=True,
-            help="a file of word vectors (word2vec, GloVe, PARAGRAM), a psp model's folder, use-multilingual (extra "
-            "use), multilingual-e5-small (extra e5), or sentence-transformers:<name or folder> (extra "
-            "sentence-transformers); for bitext it must know both languages",
-        ),
-        "min": number(
-            0.4,
-            help="minimum cosine (the paper's for paraphrases, with word vectors; Dadas 2022 uses 0.7 for bitext, with "
-            "paraphrase-xlm-r-multilingual-v1)",
-        ),
-        "max": number(1.0, help="maximum cosine"),
-        "words": integer(
-            200_000,
-            at_least=1,
-            null=True,
-            help="words to read from a file of word vectors, from its beginning; null for all (4 bytes per number)",
-        ),
-    }
 
     def set_up(self) -> None:
         self._encoder: TextEncoder | None = None
         self._known: dict[bytes, float] = {}  # by a hash of the pair
-
-    @classmethod
-    def problem(cls, settings: Mapping[str, Any], languages: tuple[str, str], kind: str | None) -> str | None:
-        if settings["enabled"] and settings["encoder"] is None:
-            return (
-                "filters.similarity is enabled but names no encoder; write e.g. "
-                "`similarity: {enabled: true, encoder: use-multilingual, min: 0.7}`"
-            )
-        return super().problem(settings, languages, kind)
 
     def prepare(self) -> None:
         if survives_fork(self.settings["encoder"]):

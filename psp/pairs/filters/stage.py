@@ -17,12 +17,13 @@ from typing import Any, NamedTuple, TypedDict
 
 import xxhash
 
+from psp.config.blocks.filters import FiltersBlock
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw
-from psp.pairs.filters.base import STAGE, Batch, Filter, RowError
+from psp.pairs.filters.base import Batch, Filter, RowError
 from psp.text.normalisation import Normaliser
 from psp.text.repair import counted, repair
 from psp.text.segment import Segmenter, unspaced_sides
@@ -65,7 +66,7 @@ def filter_corpus(
     languages: tuple[str, str],
     filters: Sequence[Filter],
     segmenters: Mapping[str, Segmenter] | None = None,
-    lower_case: bool = STAGE["lower_case"].default,
+    lower_case: bool = FiltersBlock().lower_case,
     clean: bool = False,
     normalisation: str | None = None,
     prepared: bool = True,

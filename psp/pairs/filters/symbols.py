@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import ClassVar
+from collections.abc import Sequence
 
 import numpy as np
 import numpy.typing as npt
 
-from psp.core.settings import Setting, boolean, choice, number
 from psp.pairs.filters.base import SIDES, Batch, Filter
 from psp.text import characters
 
@@ -22,18 +20,6 @@ class SymbolsFilter(Filter):
 
     name = "symbols"
     order = 13
-    help = "share of digits, punctuation and symbols (all that is not a letter of any script; white space not counted)"
-    declared: ClassVar[Mapping[str, Setting]] = {
-        "enabled": boolean(False, help="drop pairs with a side that is mostly digits and symbols"),
-        "sides": choice("both", [*SIDES], help="the sides to check"),
-        "max": number(
-            0.6,
-            at_least=0,
-            at_most=1,
-            noun="a share",
-            help="maximum share of a side's characters that are not letters",
-        ),
-    }
 
     def __call__(self, batch: Batch) -> list[str | None]:
         reasons: list[str | None] = [None] * len(batch)

@@ -24,7 +24,7 @@ import numpy.typing as npt
 
 from psp.core.errors import ConfigError
 from psp.core.files import atomic_text, folder_beside
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.lexicon import pmi, products
 from psp.pairs.lexicon.pmi import Counts, Floats, JointCounts
 from psp.pairs.lexicon.sentences import LexiconLimits, Sentences, SentenceSource, vocabularies

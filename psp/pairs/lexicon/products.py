@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.lexicon.pmi import Counts, JointCounts
 from psp.pairs.lexicon.sentences import Sentences
 

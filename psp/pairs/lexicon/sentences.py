@@ -16,10 +16,10 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import BLOCK_BYTES, SCORED, blocks, columns_of, own_layout
 from psp.pairs.vocabulary import counted
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.text.word_tokenizer import WordTokenizer, split_words
 
 T = TypeVar("T")

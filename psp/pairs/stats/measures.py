@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.local import lines_of
 from psp.text.segment import Segmenter
 from psp.text.words import UNSPACED, trigram_overlap, unspaced_words, words

@@ -17,7 +17,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.corpora.local import lines_of
 from psp.corpora.rows import BadRow, Row, batches
 from psp.pairs.draw import HashDraw

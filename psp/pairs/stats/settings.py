@@ -1,4 +1,4 @@
-"""The block ``stats`` of the config."""
+"""Checks of the block ``stats``."""
 
 from __future__ import annotations
 
@@ -7,38 +7,9 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from psp.core.errors import ConfigError
-from psp.core.settings import Section, integer, list_of, table, text
 
 #: The paper's five ranges of the paraphrase score (its table 3): (-.1, .2], (.2, .4] and so on.
 RANGES = (-0.1, 0.2, 0.4, 0.6, 0.8, 1.0)
-
-SECTION = Section(
-    "the statistics results/<model>/stats.json of each corpus after its filters, and a sheet for people to judge pairs",
-    {
-        "pairs": integer(100_000, at_least=1, help="distinct pairs of each corpus in the sample, drawn by the seed"),
-        "ranges": list_of(
-            list(RANGES),
-            items={"type": "number"},
-            at_least=2,
-            help="the ends of the ranges of scores, in ascending order; a range holds its upper end, not its lower one",
-        ),
-        "samples": integer(3, at_least=0, at_most=1000, help="pairs of each range to show in the report"),
-        "sheet": integer(100, at_least=1, help="pairs of each range to put on the sheet for annotators"),
-        "labels": list_of(
-            [],
-            items=text(at_least=1, noun="a file"),
-            distinct=True,
-            help="filled sheets, one per annotator: their labels and agreement are counted",
-        ),
-        "idf_from": table(
-            {},
-            values=text(at_least=1, noun="a file"),
-            help="for each language, a file of sentences, one per line, to take the IDF from; default: the sample "
-            "itself",
-        ),
-    },
-    inert=True,
-)
 
 
 def check(settings: Mapping[str, Any], languages: Sequence[str], where: str) -> None:

@@ -11,8 +11,7 @@ import numpy.typing as npt
 from torch import Tensor
 
 from psp.evaluation.scorers import Embedder
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 
 
 class Encoder(Protocol):

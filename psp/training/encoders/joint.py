@@ -6,7 +6,6 @@ trained model is a :class:`psp.models.combined.CombinedModel`.
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -18,19 +17,18 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from psp.config.blocks.training import OF_PART, TrainSettings
 from psp.core.errors import ConfigError
 from psp.core.files import sha256
+from psp.models import WEIGHTS
 from psp.models.combined import ADD, CombinedModel, checked_weights
-from psp.models.files import WEIGHTS
 from psp.pairs.encoded_pairs import ChangedPairs, PairSource
-from psp.text.encoded import Encoded
 from psp.text.parts_tokenizer import divided
-from psp.text.tokenizer import Tokenizer
-from psp.training.encoders import kinds
+from psp.text.tokenizer import Encoded, Tokenizer
+from psp.training.encoders import make_encoder
 from psp.training.encoders.base import Encoder
 from psp.training.initial import initial_table
 from psp.training.optimiser import JointOptimiser, RowOptimiser
-from psp.training.settings import OF_PART, TrainSettings
 
 
 def joint_encoder(
@@ -49,7 +47,7 @@ def joint_encoder(
         own: ``kind`` ("joint"), ``join`` ("concat" or "add"), ``scaled``, ``weights`` and ``parts``: for each its
             ``encoder`` (as of
             :class:`psp.training.loop.Training`), ``init_from``, the folder of a model or None, and the
-            keys :data:`psp.training.settings.OF_PART`.
+            keys :data:`psp.config.blocks.training.OF_PART`.
         device: where its weights are.
 
     Raises:
@@ -61,13 +59,12 @@ def joint_encoder(
     for number, (part, one) in enumerate(zip(tokenizer.parts, own["parts"], strict=True)):
         # A seed of its own: otherwise two parts would draw the same noise at the same places.
         chosen = {key: one[key] for key in OF_PART} | {"seed": settings.seed + number}
-        mine = dataclasses.replace(settings, **chosen)
+        mine = settings.but(**chosen)
         start = one.get("init_from")
         table, _ = initial_table(
             part, mine, None if start is None else Path(start), part_of(pairs, tokenizer.starts, number)
         )
-        make = kinds.find(one["encoder"]["kind"]).make
-        made.append(make(table.to(device), mine.as_dict(), one["encoder"]))
+        made.append(make_encoder(table.to(device), mine.as_dict(), one["encoder"]))
     encoder = JointEncoder([one for one, _ in made], tokenizer.starts, own["join"], own["weights"], own["scaled"])
     return encoder, JointOptimiser([optimiser for _, optimiser in made])
 

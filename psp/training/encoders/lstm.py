@@ -30,8 +30,7 @@ from psp.core.machine import has_bfloat16_lstm, in_bfloat16
 from psp.models.folder import save_model
 from psp.models.lstm import AVERAGE, BOTH, CONCAT, MAX, Direction, Lstm
 from psp.models.static import StaticModel
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.training.encoders.mean import BeforeRead, drop_tokens, kept_elements, noise_keys, scale_of_kept
 from psp.training.hashing import mix
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser, RowOptimiser
@@ -48,7 +47,7 @@ def lstm_encoder(table: Tensor, train: Mapping[str, Any], own: Mapping[str, Any]
     Args:
         table: the initial embedding matrix, float32 (rows, dim).
         train: the keys of the block ``train``.
-        own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.training.lstm_settings.LstmSettings`).
+        own: ``kind``, and the keys of the block ``lstm`` (:class:`psp.config.blocks.training.LstmSettings`).
     """
     if own["precision"] == "bfloat16" and not has_bfloat16_lstm(table.device.type):
         log.warning("lstm.precision is bfloat16, for which torch has no LSTM on this processor: it computes in float32")

@@ -19,8 +19,7 @@ from torch.nn import functional
 from psp.core.jit import compiled
 from psp.models.folder import save_model
 from psp.models.static import StaticModel
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
+from psp.text.tokenizer import Encoded, Tokenizer
 from psp.training.hashing import mix, mixed
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser
 from psp.training.spacing import Spacing
@@ -111,25 +110,11 @@ class MeanEncoder(torch.nn.Module):
 
     def _whole(self, weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
         """The embedding table, with the rows that are not trained."""
-        table = _only_table(weights)
+        table = weights["table"].detach().cpu().numpy()
         if self.spacing is not None:
             table = table if table.flags.writeable else table.copy()
             self.spacing.fill(table)
         return table
-
-
-def _only_table(weights: Mapping[str, Tensor]) -> npt.NDArray[Any]:
-    """The embedding table as a NumPy array; on a CPU it shares the memory.
-
-    Raises:
-        TypeError: there are other weights, without which the encoder's vectors would differ.
-    """
-    if others := sorted(weights.keys() - {"table"}):
-        raise TypeError(
-            f"an encoder with further weights ({', '.join(others)}) is not a plain mean; give it an embedder() and a "
-            "save() of its own"
-        )
-    return weights["table"].detach().cpu().numpy()
 
 
 def mean_vectors(table: Tensor, ids: Tensor, offsets: Tensor) -> Tensor:

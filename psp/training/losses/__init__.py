@@ -1,1 +1,58 @@
-"""Losses: vectors of pairs in, a scalar and its gradient out."""
+"""Losses: vectors of pairs in, a scalar and its gradient out. What a config's check asks needs no torch.
+
+A loss of one's own is ``train: {objective: my_module:MyLoss}``, a subclass of :class:`psp.training.losses.base.Loss` in
+my_module.py; ``tests/training/pairwise_sigmoid.py`` is a complete example, with parameters of its own.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
+
+from psp.config.blocks.training import OBJECTIVES
+from psp.core import user_code
+
+if TYPE_CHECKING:
+    from psp.training.losses.base import Loss
+
+PLACE = "train.objective"
+
+
+def find(objective: str) -> type[Loss]:
+    """The class of a value of ``train.objective``.
+
+    Raises:
+        ConfigError: a user's own does not exist, or its module cannot be imported.
+    """
+    if objective == "infonce":
+        from psp.training.losses.infonce import InfoNCE
+
+        return InfoNCE
+    if objective == "margin":
+        from psp.training.losses.margin import Margin
+
+        return Margin
+    return user_code.load(objective, PLACE)  # type: ignore[return-value]
+
+
+def reads(objective: str) -> frozenset[str]:
+    """The keys of ``train`` that a loss reads, besides those that training reads for each.
+
+    Raises:
+        ConfigError: as :func:`find`.
+    """
+    return OBJECTIVES[objective] if objective in OBJECTIVES else find(objective).reads
+
+
+def mines(objective: str) -> bool:
+    """Whether a loss has negatives mined from mega-batches.
+
+    Raises:
+        ConfigError: as :func:`find`.
+    """
+    return "negatives" in reads(objective)
+
+
+def make_loss(train: Mapping[str, Any]) -> Loss:
+    """The loss of a training run with these keys of ``train``."""
+    return find(train["objective"])(train)

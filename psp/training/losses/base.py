@@ -7,13 +7,18 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
+from dataclasses import dataclass
+from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
+import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.training.objectives import MiniBatch, Objective, PairComparison, find
+from psp.config.blocks.training import OBJECTIVES
+from psp.pairs.encoded_pairs import Pairs
+from psp.text.tokenizer import Encoded
+from psp.training.negatives.mining import Negatives
 
 #: Encodes sentences of the mega-batch by their numbers, int64 (k,); their numbers in the mini-batch, int64 (k,), choose
 #: their noise. Third, where a loss compares others too (:attr:`PairComparison.further`), these. Returns vectors, shape
@@ -21,18 +26,63 @@ from psp.training.objectives import MiniBatch, Objective, PairComparison, find
 Encode = Callable[..., Tensor]
 
 
-class Loss(torch.nn.Module, ABC):
-    """The function minimised: an objective's, a teacher's, or both.
+@dataclass(frozen=True)
+class MiniBatch:
+    """A mini-batch of n pairs.
 
     Attributes:
-        learning_rate: the highest of its own parameters.
-        takes_negatives: whether it uses negatives that its objective mines; if not, none are mined.
-        takes_negatives_of_targets: whether it also uses those of targets; if not, only sources get any.
+        pairs: its mega-batch, of m pairs. Sentences are numbered there: sources from 0 to m - 1, targets from m on.
+        rows: the numbers of its pairs, int64, shape (n,).
+        negatives: mined for the mega-batch; None where the loss reads no ``negatives``.
+        device: of the vectors.
+        step: mini-batches before it, in the whole training.
     """
 
-    learning_rate: float
-    takes_negatives: bool
-    takes_negatives_of_targets: bool
+    pairs: Pairs
+    rows: npt.NDArray[np.int64]
+    negatives: Negatives | None
+    device: torch.device
+    step: int = 0
+
+
+class PairComparison(NamedTuple):
+    """The texts that a loss compares in one mini-batch.
+
+    Attributes:
+        texts: parts, each the numbers of sentences of the mega-batch, int64, shape (k,).
+        loss: the loss, a scalar, from the vectors of all parts, shape (sum of k, dim).
+        without_negative: sentences that have no negative at all, and so no loss.
+        further: sentences from outside the mega-batch, numbered after its own, from 2m on; None = none.
+    """
+
+    texts: Sequence[npt.NDArray[np.int64]]
+    loss: Callable[[Tensor], Tensor]
+    without_negative: int = 0
+    further: Encoded | None = None
+
+
+class Loss(torch.nn.Module, ABC):
+    """The function minimised. Its parameters, if it has any, are trained with the encoder's.
+
+    Args:
+        train: the keys of the block ``train``.
+
+    Attributes:
+        reads: of a user's own: the keys of ``train`` that it reads, besides those that training reads for each; with
+            "negatives", they are mined. Of psp's own: :data:`psp.config.blocks.training.OBJECTIVES`.
+        mines: whether it uses negatives mined from mega-batches.
+        of_targets: whether it also uses mined negatives of targets; if not, only sources get any.
+        learning_rate: the highest of its own parameters.
+    """
+
+    reads: ClassVar[frozenset[str]] = frozenset()
+    mines: bool
+    of_targets: bool = True
+    learning_rate: float = 1e-3
+
+    def __init__(self, train: Mapping[str, Any]) -> None:
+        super().__init__()
+        self.mines = "negatives" in OBJECTIVES.get(train["objective"], self.reads)
 
     @abstractmethod
     def compare(self, batch: MiniBatch) -> PairComparison:
@@ -40,7 +90,10 @@ class Loss(torch.nn.Module, ABC):
 
     @abstractmethod
     def of_equal_vectors(self, pairs: int) -> float:
-        """As :meth:`Objective.of_equal_vectors`."""
+        """The loss of a mini-batch of this many pairs with equal vectors, so that all cosines are 1.
+
+        A training run that ends above it counts as diverged.
+        """
 
     def forward(self, batch: MiniBatch, encode: Encode, lengths: Sequence[int] = ()) -> tuple[Tensor, int]:
         """A mini-batch's loss, and the number of sentences without a negative.
@@ -56,27 +109,3 @@ class Loss(torch.nn.Module, ABC):
             return compared.loss(vectors), compared.without_negative
         parts = [vectors, *(vectors[:, :length].contiguous() for length in lengths)]
         return torch.stack([compared.loss(part) for part in parts]).mean(), compared.without_negative
-
-
-class ObjectiveLoss(Loss):
-    """The loss of an objective, with the objective's parameters as this module's."""
-
-    def __init__(self, objective: Objective) -> None:
-        super().__init__()
-        self._objective = objective
-        self.learning_rate = objective.learning_rate
-        self.takes_negatives, self.takes_negatives_of_targets = True, objective.takes_negatives_of_targets
-        for name, value in objective.parameters().items():
-            self.register_parameter(name, torch.nn.Parameter(value))
-
-    def compare(self, batch: MiniBatch) -> PairComparison:
-        return self._objective.compare(batch, **dict(self.named_parameters()))
-
-    def of_equal_vectors(self, pairs: int) -> float:
-        return self._objective.of_equal_vectors(pairs, **dict(self.named_parameters()))
-
-
-def make_loss(train: Mapping[str, Any]) -> Loss:
-    """The loss of a training run with these keys of ``train``; it gets those that its objective reads."""
-    objective = find(train["objective"])
-    return ObjectiveLoss(objective({key: train[key] for key in objective.reads}))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from typing import Any
 
 import numba
@@ -12,8 +13,36 @@ from torch import Tensor
 from torch.nn import functional
 
 from psp.core.jit import compiled, dot
+from psp.training.losses.base import Loss, MiniBatch, PairComparison
 
 EPSILON = 1e-8  # each norm is at least this, as in torch's own cosine similarity
+
+
+class Margin(Loss):
+    """The paper's objective: a pair is nearer than its mined negative, by a margin, the paper's delta.
+
+    With ``directions: source`` sources are the anchors; with ``both`` targets too.
+    """
+
+    def __init__(self, train: Mapping[str, Any]) -> None:
+        super().__init__(train)
+        self._margin, self._directions = train["margin"], 2 if train["directions"] == "both" else 1
+        self.of_targets = train["directions"] == "both"
+
+    def compare(self, batch: MiniBatch) -> PairComparison:
+        assert batch.negatives is not None
+        rows = batch.rows
+        negatives = [side[rows] for side in (batch.negatives.source, batch.negatives.target)[: self._directions]]
+        counts = [int((side >= 0).sum()) for side in negatives]
+        valid = [torch.from_numpy(side >= 0).to(batch.device) for side in negatives]
+        return PairComparison(
+            [rows, rows + len(batch.pairs), *(side.clip(min=0) for side in negatives)],
+            lambda vectors: margin_objective(vectors, valid, self._margin, counts),
+            sum(len(rows) - count for count in counts),
+        )
+
+    def of_equal_vectors(self, pairs: int) -> float:
+        return float(self._margin * self._directions)
 
 
 def margin_loss(

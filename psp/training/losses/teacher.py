@@ -19,11 +19,10 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
-from psp.text.encoded import Encoded
-from psp.training.losses.base import Loss
+from psp.config.blocks.teacher import TeacherSettings
+from psp.text.tokenizer import Encoded
+from psp.training.losses.base import Loss, MiniBatch, PairComparison
 from psp.training.losses.infonce import _by_vectors, _products, _reduced, _unit_rows
-from psp.training.objectives import MiniBatch, PairComparison
-from psp.training.teaching.settings import TeacherSettings
 from psp.training.teaching.targets import TEXT, DistillationTargets
 
 #: Sentences by which :meth:`TeacherLoss.of_equal_vectors` knows the teacher's cosines.
@@ -49,11 +48,11 @@ class TeacherLoss(Loss):
         settings: TeacherSettings,
         seed: int,
     ) -> None:
-        super().__init__()
+        torch.nn.Module.__init__(self)
         self.pairs, self._settings, self._seed = pairs, settings, seed
         self.learning_rate = 0.0 if pairs is None else pairs.learning_rate  # without pairs there are no parameters
-        self.takes_negatives = pairs is not None and pairs.takes_negatives
-        self.takes_negatives_of_targets = pairs is not None and pairs.takes_negatives_of_targets
+        self.mines = pairs is not None and pairs.mines
+        self.of_targets = pairs is not None and pairs.of_targets
         self._vectors, self._nearest, self._sentences = targets.vectors, targets.nearest, sentences
 
     def compare(self, batch: MiniBatch) -> PairComparison:

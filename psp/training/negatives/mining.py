@@ -13,7 +13,7 @@ from torch.nn import functional
 
 from psp.core.jit import compiled
 from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.hashing import mixed
 from psp.training.negatives.nearest import CHUNK_ROWS, Nearest, nearest
 

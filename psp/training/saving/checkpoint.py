@@ -27,10 +27,10 @@ from safetensors import SafetensorError
 from safetensors.torch import load_file, save_file
 from torch import Tensor
 
+from psp.config.blocks.training import CheckpointSchedule
 from psp.core import run
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json, sha256, write_json
-from psp.training.settings import CheckpointSchedule
 
 log = logging.getLogger(__name__)
 

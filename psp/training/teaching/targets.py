@@ -20,12 +20,11 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from psp.config.blocks.teacher import TeacherSettings
 from psp.core.errors import DataError
 from psp.pairs.encoded_pairs import ChangedPairs, PairSource
 from psp.pairs.store import encode_side
-from psp.text.encoded import Encoded
-from psp.text.tokenizer import Tokenizer
-from psp.training.teaching.settings import TeacherSettings
+from psp.text.tokenizer import Encoded, Tokenizer
 
 FORMAT, KIND = 1, "psp-teacher"
 #: In ``rows``: a sentence without a vector; and, as the target, one that has no other side.

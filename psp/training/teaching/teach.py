@@ -27,15 +27,15 @@ import numpy as np
 import numpy.typing as npt
 import xxhash
 
+from psp.config.blocks.teacher import NARROW, TeacherSettings
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import atomic, sha256, write_json
+from psp.core.logs import Progress
 from psp.core.machine import in_bfloat16
-from psp.core.progress import Progress
 from psp.inference.search.neighbours import library, nearest
-from psp.models import similarity
 from psp.models.registry import TextEncoder, encoder_files, load_encoder
+from psp.models.text_model import unit
 from psp.pairs.pair_file import MIXED, blocks, columns_of, corpus_indices
-from psp.training.teaching.settings import NARROW, TeacherSettings
 from psp.training.teaching.targets import FORMAT, KIND, NONE, TEXT
 from psp.training.torch_state import torch_state
 
@@ -154,7 +154,7 @@ def teach(
             for part in parts:
                 vectors = embedded(part)
                 if centred:
-                    vectors = similarity.unit(vectors - mean.astype(np.float32)).astype(np.float16)
+                    vectors = unit(vectors - mean.astype(np.float32)).astype(np.float16)
                 file.write(vectors.tobytes())
             del kept, parts
             file.write(rows.tobytes())
@@ -206,7 +206,7 @@ class _Blocks:
                 f"{self._settings.encoder} gives vectors of the shape {vectors.shape} for {len(sentences)} sentences, "
                 "or some that are not finite; name another teacher"
             )
-        units = similarity.unit(vectors).astype(np.float16)
+        units = unit(vectors).astype(np.float16)
         with atomic(path) as temporary, temporary.open("wb") as file:
             np.save(file, units)
         return units

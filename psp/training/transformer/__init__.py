@@ -16,10 +16,10 @@ from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, NotRequired, TypedDict, cast
 
+from psp.config.blocks.transformer import TransformerSettings
 from psp.core.errors import PspError
 from psp.core.files import sha256, write_json
 from psp.evaluation.development import Development, DevelopmentFiles
-from psp.training.transformer.settings import TransformerSettings
 
 if TYPE_CHECKING:
     from psp.training.teaching.targets import DistillationTargets
@@ -92,7 +92,7 @@ class TransformerTraining:
         out_dir: the model's folder; None = only scores.
         train_dir: metrics.csv during training, timing.csv and train.json at its end. Until then, checkpoints/ and
             the pairs.
-        settings: see :class:`psp.training.transformer.settings.TransformerSettings`.
+        settings: see :class:`psp.config.blocks.transformer.TransformerSettings`.
         development: scored before training and after each pass, or its files; the last weights are kept
             whatever the scores.
         threads: torch's on the CPU. The same number gives the same bytes there.

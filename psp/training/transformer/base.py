@@ -10,13 +10,13 @@ from sentence_transformers import SentenceTransformer
 from sentence_transformers.base.modules import Transformer
 from sentence_transformers.sentence_transformer.modules import Pooling
 
+from psp.config.blocks.transformer import LSTM_POOLINGS, TransformerSettings
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import read_json
-from psp.models.files import TOKENIZERS
+from psp.models import TOKENIZERS
 from psp.models.lstm_pooling import LstmPooling
 from psp.models.registry import PACKAGE, package_folder
 from psp.models.trust import opened
-from psp.training.transformer.settings import LSTM_POOLINGS, TransformerSettings
 
 
 def find_base(base: str) -> Path:

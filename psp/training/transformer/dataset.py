@@ -11,7 +11,7 @@ import pyarrow  # type: ignore[import-untyped]
 
 from psp.core.errors import DataError
 from psp.core.files import atomic
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import blocks, columns_of, own_layout
 from psp.training.teaching.targets import DistillationTargets
 

@@ -30,17 +30,17 @@ from sentence_transformers.sentence_transformer.training_args import BatchSample
 from transformers import TrainerCallback
 from transformers.trainer_callback import PrinterCallback
 
+from psp.config.blocks.transformer import TransformerSettings
 from psp.core.errors import PspError
 from psp.core.files import atomic_text
+from psp.core.logs import Progress
 from psp.core.machine import in_bfloat16
-from psp.core.progress import Progress
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.training.saving.checkpoint import StopRequest
 from psp.training.saving.library_checkpoints import KEPT, WHOLE, TrainerCheckpoints, write_metrics
 from psp.training.transformer.dataset import LABEL
 from psp.training.transformer.pieces import in_pieces
-from psp.training.transformer.settings import TransformerSettings
 
 log = logging.getLogger(__name__)
 

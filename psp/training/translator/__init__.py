@@ -14,13 +14,13 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import folder_beside, sha256, write_json
 from psp.core.machine import in_bfloat16
 from psp.inference.translation import Hypothesis, load_translator
 from psp.inference.translation.load import trained_settings
 from psp.pairs.translator_heldout import DEVELOPMENT, read_heldout
-from psp.training.translator.settings import TranslatorSettings
 
 log = logging.getLogger(__name__)
 
@@ -56,7 +56,7 @@ def train_translator(
         out: the translator's folder.
         report: translator.json.
         train_dir: metrics.csv; until the end also checkpoints/ and the pairs as ids.
-        settings: see :class:`psp.training.translator.settings.TranslatorSettings`.
+        settings: see :class:`psp.config.blocks.translator.TranslatorSettings`.
         languages: source and target.
         corpora: the corpora's names, by the index in the held-out pairs.
         threads: torch's on the CPU. The same number gives the same bytes there.
@@ -81,7 +81,7 @@ def train_translator(
     import transformers
 
     from psp.models.transformer import quiet
-    from psp.text.sentencepiece import load_sentencepiece
+    from psp.text.sentencepiece_tokenizer import load_sentencepiece
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
     from psp.training.saving.library_checkpoints import TrainerCheckpoints
     from psp.training.torch_state import choose_device, torch_state

@@ -17,9 +17,9 @@ from torch.utils.data import Dataset, Sampler
 from transformers.models.marian.modeling_marian import shift_tokens_right
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.pairs.pair_file import read_sides
-from psp.text.encoded import Encoded, offsets_of
+from psp.text.tokenizer import Encoded, offsets_of
 from psp.training.translator.errors import with_errors
 
 #: Pairs that are encoded at a time.

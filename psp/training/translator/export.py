@@ -13,10 +13,10 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+from psp.config.blocks.translator import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, TranslatorSettings
 from psp.core.errors import DataError
 from psp.core.files import folder_beside, read_json, write_json
-from psp.text.sentencepiece import load_sentencepiece
-from psp.training.translator.settings import CONFIG, CTRANSLATE2, FILES, SENTENCEPIECE, TranslatorSettings
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
 FORMAT = 2
 #: Positions with an encoding, the maximum length of text in training and in the exported model.

@@ -26,13 +26,13 @@ from torch.utils.data import DataLoader
 from transformers import Trainer, TrainerCallback, TrainingArguments
 from transformers.trainer_callback import PrinterCallback
 
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import PspError
 from psp.core.files import read_json, write_json
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.training.saving.checkpoint import StopRequest
 from psp.training.saving.library_checkpoints import KEPT, WHOLE, TrainerCheckpoints, write_metrics
 from psp.training.translator.data import IGNORED, Batches, TranslationPairs, collate
-from psp.training.translator.settings import TranslatorSettings
 
 log = logging.getLogger(__name__)
 
@@ -54,7 +54,7 @@ class TranslatorTrainer(Trainer):
     Args:
         network: a ``MarianMTModel``, its first weights drawn.
         pairs: the training pairs.
-        settings: see :class:`psp.training.translator.settings.TranslatorSettings`.
+        settings: see :class:`psp.config.blocks.translator.TranslatorSettings`.
         score: BLEU of a network on the development pairs.
         checkpoints: ready for this run.
         train_dir: for metrics.csv.

@@ -20,9 +20,9 @@ def test_every_task_tells_a_config_what_it_takes() -> None:
     assert [kind.kind for kind in of_every_model()] == ["sts", "semeval2017", "stsb", "files", "tatoeba"]
     for kind in names():
         task = Task.classes[kind]
-        assert task.help and task.metrics and task.paths <= task.declared.keys()
+        assert task.help and task.metrics and task.paths <= task.Settings.declared().keys()
         assert all(one.unit in (CORRELATION, PERCENT) and one.help for one in task.metrics.values())
-        assert all(setting.help for setting in task.declared.values()), kind
+        assert all(field.description for field in task.Settings.declared().values()), kind
 
 
 @pytest.mark.parametrize(
@@ -30,15 +30,18 @@ def test_every_task_tells_a_config_what_it_takes() -> None:
     [
         ({}, "evaluate.tasks.x.task: None must be one of bitext_mining, classification"),
         ({"task": "retrievel"}, "evaluate.tasks.x.task: 'retrievel' must be one of"),
-        ({"task": "similarity"}, "evaluate.tasks.x: path is missing (a file, or a folder"),
-        ({"task": "similarity", "path": "a", "scale": 5}, "evaluate.tasks.x.scale: unknown key; similarity has path"),
+        ({"task": "similarity"}, "evaluate.tasks.x lacks path; add it"),
+        (
+            {"task": "similarity", "path": "a", "scale": 5},
+            "evaluate.tasks.x.scale is not a key; evaluate.tasks.x may hold path, layout",
+        ),
         (
             {"task": "similarity", "path": "a", "layout": "sock"},
-            "evaluate.tasks.x.layout: 'sock' must be plain or sick",
+            "evaluate.tasks.x.layout is sock, but must be plain or sick",
         ),
         (
             {"task": "bitext_mining", "path": "a", "languages": ["fr"]},
-            "evaluate.tasks.x.languages: ['fr'] must be a list",
+            "evaluate.tasks.x.languages is [fr], but needs at least 2 items",
         ),
     ],
 )

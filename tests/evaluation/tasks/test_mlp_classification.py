@@ -98,9 +98,9 @@ def test_a_system_that_says_nothing_and_one_without_vectors(texts: dict[str, obj
 @pytest.mark.parametrize(
     ("change", "said"),
     [
-        ({"seeds": []}, "task.seeds: .* must be a list"),
-        ({"seeds": [1, 1]}, "task.seeds: .* must be a list"),
-        ({"hidden": 0}, "task.hidden: 0 must be a whole number, at least 1"),
+        ({"seeds": []}, "task.seeds is .* needs at least 1 item"),
+        ({"seeds": [1, 1]}, "task.seeds is .* has a duplicate item"),
+        ({"hidden": 0}, "task.hidden is 0, but must be at least 1"),
         ({"layout": "sock"}, "must be plain or pairs or ppc or sick"),
     ],
 )

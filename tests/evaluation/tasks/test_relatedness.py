@@ -79,7 +79,7 @@ def test_bad_input_is_one_line(entry: dict[str, object], tmp_path: Path) -> None
     write(tmp_path / "dev.tsv", ["5\ta\tb", "5.5\ta\tb"])
     with pytest.raises(DataError, match=r"dev\.tsv, line 2: the score 5.5 is not between 0 and 5"):
         make(entry).score(HASHED, DRAW)
-    with pytest.raises(ConfigError, match="'ppc' must be pairs or sick"):
+    with pytest.raises(ConfigError, match="is ppc, but must be pairs or sick"):
         make({**entry, "layout": "ppc"})
 
 

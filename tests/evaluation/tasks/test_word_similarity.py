@@ -113,7 +113,7 @@ def test_bad_input_is_one_line(tmp_path):
             task(tmp_path / "x.tsv", rows, **entry).score(HASHED, DRAW)
     with pytest.raises(DataError, match=r"none\.tsv: cannot be read"):
         make({"task": "word_similarity", "path": str(tmp_path / "none.tsv")}).score(HASHED, DRAW)
-    with pytest.raises(ConfigError, match="layout: 'men' must be plain or simlex or simverb"):
+    with pytest.raises(ConfigError, match="layout is men, but must be plain or simlex or simverb"):
         make({"task": "word_similarity", "path": "x", "layout": "men"})
 
 

@@ -25,7 +25,7 @@ from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
 from psp.inference.search.vectors import unit
 from psp.models.folder import save_model
 from psp.models.model import Model, load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
@@ -265,7 +265,6 @@ def small(tmp_path_factory):
         (["model", "latin.txt", "fr.txt"], "latin.txt, line 2: not UTF-8"),
         (["nowhere", "en.txt", "fr.txt"], "nowhere: no such folder"),
         (["model", "en.txt", "fr.txt", "--threshold", "nan"], "--threshold nan: write a number, such as 1.25"),
-        (["model", "en.txt", "fr.txt", "-k", "0"], "-k 0: write 1 or more"),
         (["model", "en.txt", "fr.txt", "--effort", "2"], "--effort: only for --index hnsw"),
         (["model", "en.txt", "fr.txt", "--out", "en.txt/out.tsv"], "en.txt/out.tsv: cannot be written"),
     ],

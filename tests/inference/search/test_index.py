@@ -21,11 +21,11 @@ from psp.core.errors import DataError
 from psp.inference.search.index import Index
 from psp.inference.search.neighbours import use_threads
 from psp.inference.search.vectors import embed
-from psp.inference.streaming.vectorfile import vector_file
+from psp.inference.vectorfile import vector_file
 from psp.models.folder import save_model
 from psp.models.model import Model
 from psp.text.lines import LineFile
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, train_sentencepiece
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
@@ -307,8 +307,6 @@ def test_queries_come_from_standard_input_and_an_index_is_kept(folder, tmp_path,
         (["blank.txt"], "blank.txt: no line has a piece known to the model"),
         (["latin.txt"], "latin.txt, line 1: not UTF-8"),
         (["corpus.txt", "latin.txt"], "latin.txt, line 1: not UTF-8"),
-        (["corpus.txt", "-k", "0"], "-k 0: write 1 or more"),
-        (["corpus.txt", "--threads", "0"], "--threads 0: write 1 or more"),
         (["corpus.txt", "--effort", "3"], "--effort: only for --index hnsw"),
         (
             ["corpus.txt", "--load-index", "index", "--effort", "3"],

@@ -26,7 +26,7 @@ from psp.inference.search.vectors import embed, from_stored, to_stored, unit
 from psp.models.folder import save_model
 from psp.models.model import Model
 from psp.text.lines import LineFile
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece
 from tests.inference.search.test_lists import DTYPES, drawn
 

@@ -14,7 +14,7 @@ from psp.cli.main import main
 from psp.inference.search import CHOICES
 from psp.inference.translation.command import CommandTranslator
 from psp.models.folder import save_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, SENTENCES, train_sentencepiece
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")

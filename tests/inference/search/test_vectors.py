@@ -8,7 +8,7 @@ import pytest
 from psp.inference.search.vectors import readings
 from psp.models.combined import CombinedModel
 from psp.models.static import StaticModel
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from tests.conftest import train_sentencepiece
 

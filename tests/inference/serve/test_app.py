@@ -34,7 +34,7 @@ from psp.inference.serve.pieces import explain
 from psp.inference.serve.server import listen, serve
 from psp.models.folder import save_model
 from psp.models.model import Model, load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
 DIM = 12
 HERE = "http://127.0.0.1:8000"

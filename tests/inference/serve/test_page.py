@@ -20,7 +20,7 @@ from playwright.sync_api import expect
 
 from psp.models.folder import save_model
 from psp.models.model import load_model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
 pytestmark = pytest.mark.slow  # a browser
 

@@ -158,8 +158,9 @@ def test_bad_input_is_one_line(tiny: Path, tmp_path: Path, sentencepiece_model: 
     for entry, said in (
         ({}, "t: names no translator"),
         ({"command": "cat", "ctranslate2": "x"}, "t: has ctranslate2 and command"),
-        ({"command": "cat", "beam": 3}, "t.beam: unknown key"),
-        ({"ctranslate2": str(tiny), "beam": 0}, "t.beam: 0 must be"),
+        ({"command": "cat", "beam": 3}, "t.beam is not a key"),
+        ({"ctranslate2": str(tiny), "beam": 0}, "t.beam is 0, but must be"),
+        ({"ctranslate2": str(tiny), "beam": 2, "sampling": 4}, "^t: sampling draws one hypothesis at a time"),
     ):
         with pytest.raises(ConfigError, match=said):
             load_translator(entry, where="t")

@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 
 from psp.models.lstm import Direction, Lstm
-from psp.models.model import Combination, Model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.models.model import Model
+from psp.models.public import Combination
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.word_tokenizer import WordTokenizer, split_words
 from tests.conftest import SENTENCES, train_sentencepiece

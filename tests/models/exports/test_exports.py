@@ -19,7 +19,7 @@ from psp.core.errors import DataError, PspError
 from psp.models.exports import FORMS, export
 from psp.models.folder import save_model
 from psp.models.model import Model
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES, train_sentencepiece
 

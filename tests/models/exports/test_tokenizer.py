@@ -11,7 +11,7 @@ import sentencepiece
 
 from psp.models.model import Model
 from psp.text.normalisation import as_tsv, rules
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 
 pytest.importorskip("tokenizers", reason="tokenizers is not installed (the extra export)")

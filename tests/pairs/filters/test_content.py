@@ -57,14 +57,14 @@ def untranslated(noise: dict[str, list[dict[str, Any]]]) -> set[int]:
 @pytest.mark.parametrize(
     ("config", "message"),
     [
-        ({"identical": {"near": 0}}, "filters.identical.near: 0 must be a share, above 0"),
-        ({"identical": {"near": True}}, "filters.identical.near: True"),
-        ({"ratio": {"words": 0.5}}, "filters.ratio.words: 0.5 must be a number, at least 1, or null"),
-        ({"ratio": {"characters": "4"}}, "filters.ratio.characters: '4'"),
-        ({"symbols": {"max": 1.5}}, "filters.symbols.max: 1.5 must be a share"),
-        ({"overlap": {"max": -0.1}}, "filters.overlap.max: -0.1 must be a share"),
-        ({"overlap": {"repeated": "twice"}}, "filters.overlap.repeated: 'twice' must be one of once, each"),
-        ({"overlap": {"tokens": "bpe"}}, "filters.overlap.tokens: 'bpe' must be one of words, treebank"),
+        ({"identical": {"near": 0}}, "filters.identical.near is 0, but must be above 0"),
+        ({"identical": {"near": True}}, "filters.identical.near is true"),
+        ({"ratio": {"words": 0.5}}, "filters.ratio.words is 0.5, but must be at least 1"),
+        ({"ratio": {"characters": "4"}}, "filters.ratio.characters is '4', but must be a number or null"),
+        ({"symbols": {"max": 1.5}}, "filters.symbols.max is 1.5, but must be at most 1"),
+        ({"overlap": {"max": -0.1}}, "filters.overlap.max is -0.1, but must be at least 0"),
+        ({"overlap": {"repeated": "twice"}}, "filters.overlap.repeated is twice, but must be once or each"),
+        ({"overlap": {"tokens": "bpe"}}, "filters.overlap.tokens is bpe, but must be words or treebank"),
     ],
 )
 def test_a_wrong_setting_is_named(config, message):

@@ -11,9 +11,10 @@ from typing import Any
 import pytest
 
 from psp.core.errors import ConfigError, DataError
+from psp.core.user_code import fingerprint
 from psp.corpora.rows import BadRow
 from psp.pairs.filters import Batch, RowError, build, filter_corpus
-from psp.pairs.filters.custom import MOST_REASONS, fingerprint
+from psp.pairs.filters.custom import MOST_REASONS
 
 
 @pytest.fixture
@@ -87,8 +88,8 @@ def test_a_module_of_a_package_and_the_working_directory_comes_first(module):
 @pytest.mark.parametrize(
     ("spec", "message"),
     [
-        ("own_filters", "'own_filters' must be written module:function"),
-        ("own-filters:keep", "must be written module:function"),
+        ("own_filters", "'own_filters' must be written module:name"),
+        ("own-filters:keep", "must be written module:name"),
         ("no_such_module:keep", r"there is no module no_such_module; put no_such_module\.py into "),
         ("no_such.module:keep", "there is no module no_such.module"),
         ("own_filters:kept", "own_filters.* has no kept"),
@@ -165,15 +166,15 @@ def test_the_stage_counts_its_reasons(module, tmp_path):
 
 def test_the_fingerprint_changes_with_the_code_alone(module):
     module("def keep(source, target):\n    return True\n")
-    first = fingerprint(["own_filters:keep"])
+    first = fingerprint(["own_filters:keep"], "filters.custom")
     module("# a remark\ndef keep(source, target): return True")
-    assert fingerprint(["own_filters:keep"]) == first
+    assert fingerprint(["own_filters:keep"], "filters.custom") == first
     module("def keep(source, target): return False")
-    assert fingerprint(["own_filters:keep"]) != first
-    assert fingerprint(["sys:intern", "own_filters:keep"])[0] == "sys"
+    assert fingerprint(["own_filters:keep"], "filters.custom") != first
+    assert fingerprint(["sys:intern", "own_filters:keep"], "filters.custom")[0] == "sys"
     module("def keep(source, target) return")
     with pytest.raises(ConfigError, match=r"own_filters\.py, line 1: "):
-        fingerprint(["own_filters:keep"])
+        fingerprint(["own_filters:keep"], "filters.custom")
     with pytest.raises(ConfigError, match="there is no module nowhere"):
-        fingerprint(["nowhere:keep"])
+        fingerprint(["nowhere:keep"], "filters.custom")
     assert "own_filters" not in sys.modules  # read, not run

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError
-from psp.core.progress import Progress
+from psp.core.logs import Progress
 from psp.evaluation.evaluate import decontaminated
 from psp.pairs import heldout
 from psp.pairs.filters import Batch, build, filter_corpus
@@ -128,8 +128,8 @@ def test_equals_the_plain_reference(tests, pairs):
 @pytest.mark.parametrize(
     ("settings", "resources", "message"),
     [
-        ({"mode": "sides"}, {"tests": []}, "filters.decontaminate.mode: 'sides' must be one of side, pair"),
-        ({"modus": "side"}, {"tests": []}, "filters.decontaminate.modus: unknown key; known are mode"),
+        ({"mode": "sides"}, {"tests": []}, "filters.decontaminate.mode is sides, but must be side or pair"),
+        ({"modus": "side"}, {"tests": []}, "filters.decontaminate.modus is not a key; did you mean mode"),
         ({}, {}, "needs the test sets' sentences"),
     ],
 )

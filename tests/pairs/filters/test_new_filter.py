@@ -1,4 +1,4 @@
-"""A filter is one file: in a copy of the package that has one more, all else follows."""
+"""A filter is a declaration and a file: in a copy of the package that has one more, all else follows."""
 
 import json
 import os
@@ -14,7 +14,6 @@ import psp
 FILTER = '''
 """Drop pairs in capitals."""
 
-from psp.core.settings import boolean, choice, integer
 from psp.pairs.filters.base import SIDES, Batch, Filter
 
 
@@ -23,12 +22,6 @@ class ShoutingFilter(Filter):
 
     name = "shouting"
     order = 14
-    help = "text in capitals"
-    declared = {
-        "enabled": boolean(False, recipes={"code": True}, help="drop a pair with a side in capitals"),
-        "min": integer(5, at_least=1, recipes={"paper": 7}, help="characters from which on a side counts as shouted"),
-        "sides": choice("both", [*SIDES], help="which sides are looked at"),
-    }
 
     def __call__(self, batch: Batch) -> list[str | None]:
         sides = [getattr(batch, side) for side in SIDES[self.settings["sides"]]]
@@ -36,6 +29,19 @@ class ShoutingFilter(Filter):
             "shouting" if any(len(text) >= self.settings["min"] and text.isupper() for text in pair) else None
             for pair in zip(*sides, strict=True)
         ]
+'''
+
+DECLARED = '''
+class ShoutingBlock(FilterBlock):
+    """Text in capitals."""
+
+    KEY: ClassVar[str] = "shouting"
+
+    enabled: bool = setting(False, "drop a pair with a side in capitals", recipes={"code": True})
+    min: int = setting(5, "characters from which on a side counts as shouted", ge=1, recipes={"paper": 7})
+    sides: Literal["both", "source", "target"] = setting("both", "which sides are looked at")
+
+
 '''
 
 USE = """
@@ -82,6 +88,12 @@ def test_a_new_file_is_a_filter_for_config_stage_report_and_pages(tmp_path):
     shutil.copytree(Path(psp.__file__).parent, tmp_path / "psp", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(Path(psp.__file__).parents[1] / "docs/site", tmp_path / "docs/site")
     (tmp_path / "psp/pairs/filters/shouting.py").write_text(FILTER)
+    declarations = tmp_path / "psp/config/blocks/filters.py"
+    text = declarations.read_text()
+    text = text.replace("class FiltersBlock(Block):", f"{DECLARED.lstrip()}class FiltersBlock(Block):")
+    declarations.write_text(
+        text.replace("    custom: list[", "    shouting: ShoutingBlock = ShoutingBlock()\n    custom: list[")
+    )
     found = json.loads(run(tmp_path, USE))
     assert found["psp"] == {"enabled": False, "min": 5, "sides": "both"}
     assert (found["paper"]["min"], found["code"]["enabled"]) == (7, True)

@@ -87,8 +87,8 @@ def test_cosines_in_bounds_are_kept(vectors):
     ("settings", "message"),
     [
         ({}, "filters.similarity is enabled but names no encoder; write e.g. `similarity: .*use-multilingual"),
-        ({"encoder": "x", "min": "0.4"}, "filters.similarity.min: '0.4' must be a number"),
-        ({"encoder": "x", "max": float("nan")}, "filters.similarity.max: nan must be a number"),
+        ({"encoder": "x", "min": "0.4"}, "filters.similarity.min is '0.4', but must be a number"),
+        ({"encoder": "x", "max": float("nan")}, "filters.similarity.max is .nan, but must be a finite number"),
         ({"encoder": "x", "min": 0.9, "max": 0.8}, "filters.similarity: min 0.9 is above max 0.8; swap them"),
     ],
 )

@@ -13,15 +13,15 @@ import numpy as np
 import pytest
 from hypothesis import strategies as st
 
+from psp.config.blocks.mixing import LexiconBlock
 from psp.core.errors import ConfigError, DataError
 from psp.pairs.lexicon import build
 from psp.pairs.lexicon.build import PairCounts, make_lexicon
 from psp.pairs.lexicon.sentences import SentenceSource
-from psp.pairs.lexicon.settings import SECTION
 from tests.pairs.conftest import ODD
 from tests.pairs.lexicon.reference import plain_lexicon
 
-DEFAULTS: dict[str, Any] = {key: SECTION[key].default for key in SECTION.keys}
+DEFAULTS: dict[str, Any] = LexiconBlock().as_dict()
 #: At once, and a few words at a time.
 WHOLE: dict[str, int] = {}
 PARTS = {"most_products": 9, "most_in_memory": 2}

@@ -15,8 +15,8 @@ from psp.models.model import load_model
 from psp.pairs.store import write_store
 from psp.pairs.vocabulary import build_vocabulary
 from psp.text.tokenizer_kinds import as_tokenizer
+from psp.training.encoders import checked_encoder
 from psp.training.encoders.joint import JointEncoder
-from psp.training.encoders.kinds import checked_encoder
 from psp.training.encoders.mean import MeanEncoder
 from psp.training.loop import Training
 from tests.training.conftest import CONFIG, QUICK, Made, corpus, make, sentences, write_heldout

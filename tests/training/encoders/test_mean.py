@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.core.jit import set_threads
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.encoders.mean import (
     MeanEncoder,
     drop_tokens,

@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from torch.nn import functional
 
 from psp.core import jit
-from psp.training.losses.infonce import infonce_objective
-from psp.training.losses.softmax import LARGEST, softmaxes
+from psp.training.losses.infonce import LARGEST, infonce_objective, softmaxes
 
 
 def reference(cosines, masked, margin, scale):

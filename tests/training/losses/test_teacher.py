@@ -11,12 +11,12 @@ import torch
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psp.config.blocks.teacher import TeacherSettings
 from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
-from psp.training.losses.base import Loss, make_loss
+from psp.text.tokenizer import Encoded
+from psp.training.losses import make_loss
+from psp.training.losses.base import Loss, MiniBatch, PairComparison
 from psp.training.losses.teacher import TeacherLoss, divergence_objective
-from psp.training.objectives import MiniBatch, PairComparison
-from psp.training.teaching.settings import TeacherSettings
 from tests.training.losses.reference import divergence_loss
 
 INFONCE = {"objective": "infonce", "margin": 0.3, "scale": 20, "mask_equal": True}
@@ -87,7 +87,7 @@ def test_without_pairs_the_teachers_sentences_of_a_mini_batch_are_compared_each_
     compared = loss.compare(batch([(3, -2), (7, -2), (-1, -2), (3, -2), (0, -2)]))
     assert compared.further is None
     assert [list(part) for part in compared.texts] == [[4, 0, 1]]  # rows 0, 3 and 7
-    assert not loss.takes_negatives
+    assert not loss.mines
 
 
 def test_beside_pairs_each_sentence_is_encoded_once_and_text_is_no_pair() -> None:
@@ -116,8 +116,6 @@ def test_a_mini_batch_with_nothing_to_compare_is_a_step_without_a_gradient(weigh
 
 def test_the_loss_of_equal_vectors_is_known() -> None:
     class Ten(Loss):
-        learning_rate, takes_negatives, takes_negatives_of_targets = 1e-3, False, False
-
         def compare(self, batch: MiniBatch) -> PairComparison:
             raise NotImplementedError
 
@@ -129,5 +127,5 @@ def test_the_loss_of_equal_vectors_is_known() -> None:
     equal = float(divergence_loss(torch.ones(30, 4), vectors @ vectors.T, 20))
     for weight, wanted in ((1.0, equal), (0.5, 5 + equal / 2)):
         settings = TeacherSettings(encoder="x", loss="kl", weight=weight, scale=20)
-        loss = TeacherLoss(Ten() if weight < 1 else None, given_targets, None, settings, seed=1)
+        loss = TeacherLoss(Ten(INFONCE) if weight < 1 else None, given_targets, None, settings, seed=1)
         assert loss.of_equal_vectors(30) == pytest.approx(wanted, rel=1e-2)

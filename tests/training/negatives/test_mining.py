@@ -7,7 +7,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.pairs.encoded_pairs import Pairs
-from psp.text.encoded import Encoded
+from psp.text.tokenizer import Encoded
 from psp.training.negatives.mining import Excluded, Negatives, draw, mine, mine_by_kind, text_hashes
 from tests.conftest import rows_of
 from tests.training.conftest import sentences

@@ -19,13 +19,13 @@ from typing import Any
 import pytest
 import torch
 
+from psp.config.blocks.training import PAPER, CheckpointSchedule
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.development import Development
 from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
 from psp.training.loop import Training
 from psp.training.saving.checkpoint import SUMS, Checkpoint, Checkpoints, sole
-from psp.training.settings import PAPER, CheckpointSchedule
 from psp.training.torch_state import choose_device
 from tests.conftest import rows_of
 from tests.training.conftest import Made, corpus, make
@@ -201,17 +201,17 @@ def test_what_a_killed_process_left_half_written_goes_with_the_next_one(tmp_path
 @pytest.mark.parametrize(
     ("when", "message"),
     [
-        ({"minutes": 0}, "train.checkpoint.minutes: 0 is not allowed; allowed is a number, above 0, or null"),
-        ({"minutes": "often"}, "train.checkpoint.minutes: 'often' is not allowed"),
-        ({"steps": 0}, "train.checkpoint.steps: 0 is not allowed; allowed is a whole number, at least 1"),
-        ({"steps": 1.5}, "train.checkpoint.steps: 1.5 is not allowed"),
-        ({"keep": 0}, r"train.checkpoint.keep: 0 is not allowed.* Write `keep: 2`"),
-        ({"hours": 1}, "train.checkpoint.hours: no such key; allowed are minutes, steps, keep"),
+        ({"minutes": 0}, "train.checkpoint.minutes is 0, but must be above 0"),
+        ({"minutes": "often"}, "train.checkpoint.minutes is often, but must be a number or null"),
+        ({"steps": 0}, "train.checkpoint.steps is 0, but must be at least 1"),
+        ({"steps": 1.5}, "train.checkpoint.steps is 1.5, but must be a whole number"),
+        ({"keep": 0}, r"train.checkpoint.keep is 0.* write e.g. `keep: 2`"),
+        ({"hours": 1}, "train.checkpoint.hours is not a key; train.checkpoint may hold minutes, steps, keep"),
     ],
 )
 def test_when_is_checked(when: Mapping[str, Any], message: str) -> None:
     with pytest.raises(ConfigError, match=message):
-        CheckpointSchedule.from_mapping(when)
+        CheckpointSchedule.of(when)
 
 
 def test_when_they_are_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

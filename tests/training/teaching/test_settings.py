@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 
+from psp.config.blocks.teacher import LOSSES, TeacherSettings
 from psp.core.errors import PspError
-from psp.training.teaching.settings import LOSSES, TeacherSettings
 
 
 def test_settings_that_contradict_one_another_are_refused() -> None:
-    with pytest.raises(PspError, match=r"teacher\.among: 3 is not allowed; allowed is at least neighbours, 15"):
+    with pytest.raises(PspError, match=r"teacher\.among is 3, but must be at least neighbours, 15"):
         TeacherSettings(encoder="x", among=3)
-    assert TeacherSettings.from_mapping({"languages": ["en"]}).as_dict()["languages"] == ["en"]
+    assert TeacherSettings.of({"languages": ["en"]}).as_dict()["languages"] == ["en"]
 
 
 @pytest.mark.parametrize("loss", LOSSES)
@@ -20,5 +20,7 @@ def test_losses_say_whether_they_need_neighbours(loss: str) -> None:
 
 
 def test_a_key_that_is_none_is_refused() -> None:
-    with pytest.raises(PspError, match=r"teacher\.wieght: no such key; did you mean weight\?; allowed are encoder"):
-        TeacherSettings.from_mapping({"wieght": 1})
+    with pytest.raises(
+        PspError, match=r"teacher\.wieght is not a key; did you mean weight\?; teacher may hold encoder"
+    ):
+        TeacherSettings.of({"wieght": 1})

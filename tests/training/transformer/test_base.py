@@ -6,8 +6,8 @@ import shutil
 
 import pytest
 
+from psp.config.blocks.transformer import TransformerSettings
 from psp.core.errors import DataError, PspError
-from psp.training.transformer.settings import TransformerSettings
 
 pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
 

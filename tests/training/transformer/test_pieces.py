@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from psp.training.transformer.settings import TransformerSettings
+from psp.config.blocks.transformer import TransformerSettings
 
 pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
 
@@ -21,7 +21,7 @@ TEXTS = [" ".join([left] * (1 + number % 4)) for number, (left, _) in enumerate(
 
 def model_of(base, pooling):
     torch.manual_seed(1)
-    settings = TransformerSettings.from_mapping({"pooling": pooling, "dim": 24, "max_length": 40})
+    settings = TransformerSettings.of({"pooling": pooling, "dim": 24, "max_length": 40})
     return build(base, settings, "cpu").eval()  # without dropout
 
 

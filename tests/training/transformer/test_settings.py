@@ -1,6 +1,6 @@
 """The settings of a transformer's training: their defaults, and which of them decide what is learned."""
 
-from psp.training.transformer.settings import SECTION, TransformerSettings
+from psp.config.blocks.transformer import TransformerSettings
 
 
 def test_settings_are_declared_with_their_recipe():
@@ -11,4 +11,3 @@ def test_settings_are_declared_with_their_recipe():
     }  # fmt: skip
     job = TransformerSettings().as_dict().keys() - TransformerSettings().learned().keys()
     assert job == {"device", "log_every", "checkpoint_steps"}
-    assert all(node["description"] for node in SECTION.node["properties"].values())

@@ -16,7 +16,7 @@ from psp.core.errors import ConfigError, DataError, PspError
 from psp.evaluation.development import Development
 from psp.models.model import load_model
 from psp.models.registry import load_encoder
-from psp.models.similarity import cosines
+from psp.models.text_model import cosines
 from psp.training.teaching.teach import teach
 from tests.training.transformer.conftest import PAIRS, read_json, train, write_pairs
 
@@ -121,10 +121,10 @@ def test_text_keeps_its_case_and_a_tuned_model_is_a_base_again(trained, tmp_path
 def test_wrong_settings_and_too_few_pairs_are_named(base, tmp_path, monkeypatch):
     for wrong, said in [
         ({"pooling": "median"}, "mean or cls or max or lstm or bilstm"),
-        ({"pooling": "bilstm", "dim": 5}, "an even number"),
+        ({"pooling": "bilstm", "dim": 5}, "must be even"),
         ({"max_length": 41}, "reads at most 40 tokens. Write `max_length: 40`"),
         ({"device": "cuda"}, "sees 0 GPUs"),
-        ({"wrmup": 1}, "no such key"),
+        ({"wrmup": 1}, "is not a key"),
     ]:
         monkeypatch.setattr("torch.cuda.is_available", lambda: False)
         with pytest.raises(ConfigError, match=said):

@@ -8,7 +8,7 @@ import torch
 
 from psp.core.errors import DataError
 from psp.pairs.pair_file import read_sides
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.translator.data import Batches, collate, encode_pairs
 from psp.training.translator.errors import with_errors
 from tests.training.translator.conftest import sentences, write_pairs

@@ -6,12 +6,12 @@ import pytest
 import torch
 from transformers import MarianMTModel
 
+from psp.config.blocks.translator import FILES, SENTENCEPIECE, TranslatorSettings
 from psp.inference.translation import load_translator
 from psp.inference.translation.base import limit
 from psp.pairs.translator_heldout import read_heldout
-from psp.text.sentencepiece import load_sentencepiece
+from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.translator import export
-from psp.training.translator.settings import FILES, SENTENCEPIECE, TranslatorSettings
 
 
 def sources(prepared):

@@ -2,34 +2,34 @@
 
 import pytest
 
+from psp.config.blocks.translator import TranslatorSettings, TranslatorTrainBlock
 from psp.core.errors import ConfigError
-from psp.training.translator.settings import SECTION, TranslatorSettings
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dim": 30, "heads": 4}, r"translator.dim: 30 is not allowed; allowed is a multiple of 8"),
+        ({"dim": 30, "heads": 4}, "translator.dim is 30, but must be a multiple of 8"),
         ({"epochs": None, "steps": None}, "neither steps nor minutes limits training"),
         ({"epochs": None, "minutes": 5, "schedule": "linear"}, "its end is not known"),
-        ({"layers": 3}, "translator.layers: no such key"),
-        ({"dropout": 1}, "translator.dropout: 1 is not allowed"),
+        ({"layers": 3}, "translator.layers is not a key"),
+        ({"dropout": 1}, "translator.dropout is 1, but must be below 1"),
     ],
 )
 def test_settings_that_contradict_one_another_are_errors(settings, message):
     with pytest.raises(ConfigError, match=message):
-        TranslatorSettings.from_mapping(settings)
+        TranslatorSettings.of(settings)
 
 
 def test_what_changes_nothing_that_is_learned_is_no_part_of_it():
     learned = TranslatorSettings().learned()
     assert TranslatorSettings(log_every=1, checkpoint_steps=5, minutes=3, beam=1, device="cpu").learned() == learned
     assert all(
-        TranslatorSettings.from_mapping({key: value}).learned() != learned
+        TranslatorSettings.of({key: value}).learned() != learned
         for key, value in {"dim": 128, "dropout": 0, "patience": 3, "accumulate": 2, "epochs": 3}.items()
     )
 
 
 def test_the_block_of_a_config_has_them_all():
-    assert set(TranslatorSettings.declared()) < set(SECTION.keys)
-    assert {"vocab_size", "heldout", "development", "threads", "sentencepiece"} < set(SECTION.keys)
+    assert set(TranslatorSettings.declared()) < set(TranslatorTrainBlock.declared())
+    assert {"vocab_size", "heldout", "development", "threads", "sentencepiece"} < set(TranslatorTrainBlock.declared())

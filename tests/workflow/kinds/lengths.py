@@ -8,7 +8,8 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from psp.core.settings import Setting, table
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import setting
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks.base import CORRELATION, BootstrapSpec, Measure, Metric, Part, Sources, Task, embedded
 from psp.evaluation.testsets import read_file
@@ -18,7 +19,12 @@ class Lengths(Task):
     kind = "lengths"
     order = 6
     help = "correlation of a vector's length with that of its text"
-    declared: ClassVar[Mapping[str, Setting]] = {"files": table(values={"type": "string"}, help="name: path")}
+
+    class Settings(Block):
+        """The keys of an entry besides `task`."""
+
+        files: dict[str, str] = setting(..., "name: path")
+
     metrics: ClassVar[Mapping[str, Measure]] = {"spearman": Measure("Spearman's correlation", CORRELATION)}
     paths = frozenset({"files"})
 

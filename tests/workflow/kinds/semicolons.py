@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import ClassVar
 
-from psp.core.settings import Setting, text
 from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import BadRow, Row
 from psp.text.lines import read_lines
@@ -14,7 +12,7 @@ from psp.text.lines import read_lines
 
 class Semicolons(CorpusKind):
     kind = "semicolons"
-    item: ClassVar[Mapping[str, Setting]] = {"semicolons": text(at_least=1, help="lines `source;target`")}
+    item = ("semicolons",)
     called = "a file of columns, `semicolons`"
     without_scores = "files of two columns"
 

@@ -1,3 +1,0 @@
-"""The version of psp; defined only here."""
-
-__version__ = "0.2.0"
