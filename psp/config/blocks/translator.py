@@ -38,7 +38,6 @@ class TranslatorSettings(Block):
     dim: int = setting(256, "width of the vectors; a multiple of twice `heads`", ge=4)
     heads: int = setting(4, "attention heads", ge=1)
     feed_forward: int = setting(1024, "width inside the feed-forward sublayers", ge=1)
-    share_vectors: bool = setting(True, "one embedding matrix for source, target and output; false: one for each")
     dropout: float = setting(0.1, "share of values dropped in training", ge=0, lt=1)
     label_smoothing: float = setting(
         0.1, "share of a target's probability that is spread evenly over all pieces", ge=0, lt=1

@@ -1,4 +1,4 @@
-"""Train a translator: a small Marian model trained on bitext by transformers' trainer, and converted for CTranslate2.
+"""Train a translator: a small Pegasus model trained on bitext by transformers' trainer, and converted for CTranslate2.
 
 Text is read and written in its original case and unsegmented. The output is a folder (``export``) and a report with
 BLEU and chrF on sentences that training has not read (:mod:`psp.pairs.translator_heldout`). The libraries are imported

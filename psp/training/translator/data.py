@@ -12,9 +12,9 @@ import numpy as np
 import numpy.typing as npt
 import torch
 from torch import Tensor
+from torch.nn.functional import pad
 from torch.nn.utils.rnn import pad_sequence
 from torch.utils.data import Dataset, Sampler
-from transformers.models.marian.modeling_marian import shift_tokens_right
 
 from psp.core.errors import ConfigError, DataError
 from psp.core.logs import Progress
@@ -78,8 +78,8 @@ def encode_pairs(
         raise ConfigError(f"sentencepiece: has {processor.get_piece_size():,} pieces; a translator has at most 65,536")
     folder.mkdir(parents=True, exist_ok=True)
     end, unknown = processor.eos_id(), processor.unk_id()
-    if end < 0:
-        raise ConfigError("sentencepiece: has no piece that ends a sentence (</s>); name another model")
+    if min(processor.bos_id(), end) < 0:
+        raise ConfigError("sentencepiece: has no piece that begins or ends a sentence (<s>, </s>); name another model")
     lengths: dict[str, list[npt.NDArray[np.int64]]] = {"source": [], "target": []}
     counts = {"pairs": 0, "cut": 0, "source_tokens": 0, "target_tokens": 0, "unknown": 0}
     with contextlib.ExitStack() as stack:
@@ -167,15 +167,15 @@ class Batches(Sampler[list[int]]):
             yield order[self._bounds[batch] : self._bounds[batch + 1]].tolist()
 
 
-def collate(pairs: Sequence[tuple[Tensor, Tensor]], padding: int) -> dict[str, Tensor]:
-    """The arguments of a ``MarianMTModel`` for some pairs; ``padding`` also begins each target, as in Marian."""
-    source = pad_sequence([source for source, _ in pairs], batch_first=True, padding_value=padding)
-    labels = pad_sequence([target for _, target in pairs], batch_first=True, padding_value=IGNORED)
+def collate(pairs: Sequence[tuple[Tensor, Tensor]], start: int) -> dict[str, Tensor]:
+    """The arguments of the network for some pairs; a target begins with ``start``."""
+    sources, targets = [source for source, _ in pairs], [target for _, target in pairs]
     batch = {
-        "input_ids": source,
-        "decoder_input_ids": shift_tokens_right(labels, padding, padding),
-        "labels": labels,
+        "input_ids": pad_sequence(sources, batch_first=True),
+        "decoder_input_ids": pad_sequence([pad(target[:-1], (1, 0), value=start) for target in targets], True),
+        "labels": pad_sequence(targets, batch_first=True, padding_value=IGNORED),
     }
-    real = source != padding
+    lengths = torch.tensor([len(source) for source in sources])
+    real = torch.arange(batch["input_ids"].shape[1]) < lengths[:, None]
     # Most batches are of one length; attention is faster without a mask.
     return batch if real.all() else {**batch, "attention_mask": real.long()}

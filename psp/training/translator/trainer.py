@@ -52,7 +52,7 @@ class TranslatorTrainer(Trainer):
     """A run of training.
 
     Args:
-        network: a ``MarianMTModel``, its first weights drawn.
+        network: a ``PegasusForConditionalGeneration``, its first weights drawn.
         pairs: the training pairs.
         settings: see :class:`psp.config.blocks.translator.TranslatorSettings`.
         score: BLEU of a network on the development pairs.
@@ -151,16 +151,16 @@ class TranslatorTrainer(Trainer):
         return 0 if last is None else int(last.name.rpartition("-")[2])
 
     def get_train_dataloader(self) -> _Loader:
-        padding = self.network.config.pad_token_id
-        return _Loader(self.pairs, batch_sampler=self.batches, collate_fn=functools.partial(collate, padding=padding))
+        collated = functools.partial(collate, start=self.network.config.decoder_start_token_id)
+        return _Loader(self.pairs, batch_sampler=self.batches, collate_fn=collated)
 
     def compute_loss(
         self, model: Any, inputs: dict[str, Tensor], return_outputs: bool = False, num_items_in_batch: Any = None
     ) -> Any:
-        """The mean over a step's target subwords of the cross-entropy; padding, the last id, is never predicted."""
+        """The mean over a step's target subwords of the cross-entropy."""
         labels = inputs.pop("labels")
         self.pairs_seen += len(labels)
-        logits = model(**inputs, use_cache=False).logits[..., :-1]
+        logits = model(**inputs, use_cache=False).logits
         loss = cross_entropy(
             logits.flatten(0, 1).float(), labels.flatten(), ignore_index=IGNORED, reduction="sum",
             label_smoothing=self.settings.label_smoothing,

@@ -49,9 +49,10 @@ def test_each_pass_has_every_pair_once_in_another_order_and_batches_of_one_size(
 def test_a_batch_reads_its_pairs_and_predicts_all_of_them(encoded):
     chosen = [encoded[row] for row in (5, 0, 17)]
     batch = collate(chosen, 99)
+    longest = max(len(source) for source, _ in chosen)
     for row, (source, target) in enumerate(chosen):
         assert batch["input_ids"][row].tolist()[: len(source)] == source.tolist()
-        assert set(batch["input_ids"][row].tolist()[len(source) :]) <= {99}
+        assert batch["attention_mask"][row].tolist() == [place < len(source) for place in range(longest)]
         assert batch["labels"][row].tolist()[: len(target)] == target.tolist()
         assert set(batch["labels"][row].tolist()[len(target) :]) <= {-100}
         # What is predicted at a place is read at the next.
