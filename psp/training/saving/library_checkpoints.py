@@ -6,7 +6,6 @@ import contextlib
 import csv
 import json
 import logging
-import re
 import shutil
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -16,59 +15,42 @@ from psp.core.files import atomic_text, write_json
 
 log = logging.getLogger(__name__)
 
-RUN, WHOLE = "run.json", "whole"
+#: The folder that the library writes them in, beside metrics.csv.
+CHECKPOINTS = "checkpoints"
+#: In it: what the run depends on. In a checkpoint: the file that the library writes last.
+RUN, LAST = "run.json", "trainer_state.json"
 #: Checkpoints that are kept: the previous one is used if the last is incomplete.
 KEPT = 2
 
 
-class TrainerCheckpoints:
-    """The folder of the library's checkpoints, of one training run.
+def last_checkpoint(folder: Path, identity: Mapping[str, Any]) -> Path | None:
+    """The last whole checkpoint of this run; others, of other runs or left by a killed process, are removed.
 
     Args:
-        folder: ``checkpoint-<step>/`` of the library, and run.json.
-        identity: what the run depends on; checkpoints of other runs are removed.
+        folder: where the library writes them, ``checkpoint-<step>/``. The next call compares ``identity``, too.
+        identity: what the run depends on.
     """
+    identity = json.loads(json.dumps(identity))
+    was = _read(folder / RUN)
+    if was != identity:
+        if was:
+            changed = [key for key in identity if was.get(key) != identity[key]]
+            log.warning("%s: checkpoints of another training (%s), removed", folder, ", ".join(changed))
+        shutil.rmtree(folder, ignore_errors=True)
+        write_json(folder / RUN, identity)
+    checkpoints = sorted(folder.glob("checkpoint-*"), key=lambda path: int(path.name.removeprefix("checkpoint-")))
+    while checkpoints and not _read(checkpoints[-1] / LAST):
+        log.warning("%s: an unfinished checkpoint, removed", checkpoints[-1])
+        shutil.rmtree(checkpoints.pop())
+    return checkpoints[-1] if checkpoints else None
 
-    def __init__(self, folder: Path, identity: Mapping[str, Any]) -> None:
-        self.folder = folder
-        self._identity = json.loads(json.dumps(identity))
 
-    def prepare(self) -> dict[str, Any]:
-        """Prepare the folder for this run; return the state that :meth:`keep` kept, empty at the start of a run."""
-        run: dict[str, Any] = {}
-        with contextlib.suppress(OSError, ValueError):  # none, or half of one
-            run = json.loads((self.folder / RUN).read_text())
-        if run.get("identity") != self._identity:
-            if run:
-                was = run.get("identity", {})
-                changed = [key for key in self._identity if was.get(key) != self._identity[key]]
-                log.warning("%s: checkpoints of another training (%s), removed", self.folder, ", ".join(changed))
-            shutil.rmtree(self.folder, ignore_errors=True)
-            run = {}
-            self.keep({})
-        kept: dict[str, Any] = run.get("kept", {})
-        return kept
-
-    def keep(self, what: Mapping[str, Any]) -> None:
-        """Save state of the run besides its checkpoints."""
-        write_json(self.folder / RUN, {"identity": self._identity, "kept": dict(what)})
-
-    def latest(self) -> Path | None:
-        """The last checkpoint that is whole; others, left by a killed process, are removed."""
-        folders: dict[int, Path] = {}
-        for path in self.folder.glob("checkpoint-*"):
-            if not (match := re.fullmatch(r"checkpoint-(\d+)", path.name)):
-                continue
-            if (path / WHOLE).is_file():
-                folders[int(match[1])] = path
-            else:
-                log.warning("%s: an unfinished checkpoint, removed", path)
-                shutil.rmtree(path, ignore_errors=True)
-        return folders[max(folders)] if folders else None
-
-    def clear(self) -> None:
-        """Remove all: training has succeeded."""
-        shutil.rmtree(self.folder, ignore_errors=True)
+def _read(path: Path) -> dict[str, Any]:
+    """A JSON file, or nothing: there is none, or half of one."""
+    with contextlib.suppress(OSError, ValueError):
+        found: dict[str, Any] = json.loads(path.read_text())
+        return found
+    return {}
 
 
 def write_metrics(path: Path, history: Sequence[Mapping[str, Any]], columns: Sequence[str], score: str) -> None:

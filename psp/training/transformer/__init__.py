@@ -9,6 +9,7 @@ from __future__ import annotations
 import contextlib
 import importlib.util
 import logging
+import shutil
 import signal
 import time
 from collections.abc import Mapping
@@ -165,7 +166,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
     from psp.models.registry import hash_of_files
     from psp.models.transformer import quiet, save_transformer
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
-    from psp.training.saving.library_checkpoints import TrainerCheckpoints
+    from psp.training.saving.library_checkpoints import CHECKPOINTS, last_checkpoint
     from psp.training.teaching.targets import DistillationTargets
     from psp.training.torch_state import choose_device, torch_state
     from psp.training.transformer import trainer
@@ -184,8 +185,8 @@ def _run(job: TransformerTraining) -> TransformerReport:
         model = build(folder, settings, device.type)
         targets = None if teacher is None else DistillationTargets(teacher)
         of_teacher = None if teacher is None else sha256(teacher)
-        checkpoints = TrainerCheckpoints(
-            train_dir / "checkpoints",
+        last = last_checkpoint(
+            train_dir / CHECKPOINTS,
             {
                 "settings": settings.learned(),
                 "seed": job.seed,
@@ -201,15 +202,12 @@ def _run(job: TransformerTraining) -> TransformerReport:
             },
         )
         count, without_target = write_dataset(pairs, train_dir / "pairs.arrow", targets)
-        known: dict[str, Any] = checkpoints.prepare()
         dataset = read_dataset(train_dir / "pairs.arrow")
-        if not known:
-            cut = count_cut(dataset, model[0].tokenizer, settings.max_length)
-            known = {"cut": cut, "before": development and _scores(trainer.score(model, settings, development))}
-            checkpoints.keep(known)
+        cut = count_cut(dataset, model[0].tokenizer, settings.max_length)
+        before = development and _scores(trainer.score(model, settings, development))
         log.info("training %s on %s: %d pairs, %s pooling", base, device.type, len(dataset), settings.pooling)
         begun = time.perf_counter()
-        outcome = trainer.run(model, dataset, settings, checkpoints, train_dir, development, stop, seed=job.seed)
+        outcome = trainer.run(model, dataset, settings, last, train_dir, development, stop, seed=job.seed)
         if outcome["stopped"]:
             raise Stopped("stopped; the same command resumes from the last checkpoint", stop.signal or signal.SIGTERM)
         seconds = round(time.perf_counter() - begun, 2)
@@ -228,10 +226,10 @@ def _run(job: TransformerTraining) -> TransformerReport:
                 if targets is None
                 else {"teacher": {**_about(targets), "untaught": without_target, "sha256": of_teacher}}
             ),
-            "cut": known["cut"],
+            "cut": cut,
             "steps": outcome["steps"],
             "loss": outcome["loss"],
-            "development": {"before": known["before"], "after": history},
+            "development": {"before": before, "after": history},
         }
         times = {
             "pairs_per_second": round(outcome["mini_batches"] * settings.batch_size / max(outcome["seconds"], 1e-9), 1),
@@ -242,7 +240,7 @@ def _run(job: TransformerTraining) -> TransformerReport:
             encoder = {"base": base, "pooling": settings.pooling, "max_length": settings.max_length}
             save_transformer(out_dir, model.to("cpu"), dict(job.model_config), encoder)
         write_json(train_dir / "train.json", report)
-        checkpoints.clear()
+        shutil.rmtree(train_dir / CHECKPOINTS)
         del dataset
         (train_dir / "pairs.arrow").unlink(missing_ok=True)
     return cast("TransformerReport", {**report, **times, "resumed_at": outcome["resumed_at"]})

@@ -38,7 +38,7 @@ from psp.core.machine import in_bfloat16
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.training.saving.checkpoint import StopRequest
-from psp.training.saving.library_checkpoints import KEPT, WHOLE, TrainerCheckpoints, write_metrics
+from psp.training.saving.library_checkpoints import CHECKPOINTS, KEPT, write_metrics
 from psp.training.transformer.dataset import LABEL
 from psp.training.transformer.pieces import in_pieces
 
@@ -78,7 +78,7 @@ class _Trainer(SentenceTransformerTrainer):
 
 
 class _Follower(TrainerCallback):
-    """Shows progress, computes the validation score after each pass, marks whole checkpoints, stops when asked to."""
+    """Shows progress, computes the validation score after each pass, stops when asked to."""
 
     def __init__(
         self,
@@ -117,30 +117,26 @@ class _Follower(TrainerCallback):
             scores = score(model, self.settings, self.development)
             self.trainer.log({"dev": scores["score"], "pearson": scores["pearson"], "error": scores["error"]})
 
-    def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        # After the library has written all of it. A process that is killed before leaves a folder without this file.
-        (Path(args.output_dir) / f"checkpoint-{state.global_step}" / WHOLE).touch()
-
 
 def run(
     model: SentenceTransformer,
     dataset: Any,
     settings: TransformerSettings,
-    checkpoints: TrainerCheckpoints,
+    last: Path | None,
     train_dir: Path,
     development: Development | None,
     stop: StopRequest,
     *,
     seed: int,
 ) -> dict[str, Any]:
-    """Train a model in place, resuming from the last complete checkpoint.
+    """Train a model in place, or resume that.
 
     Args:
         model: as for :func:`psp.training.transformer.base.build`.
         dataset: pairs; if there is a column of a teacher's vectors, these are learnt instead of the ranking of pairs.
         settings: how.
-        checkpoints: ready for this run.
-        train_dir: where metrics.csv goes.
+        last: the checkpoint from which training resumes.
+        train_dir: where metrics.csv goes, and checkpoints/.
         development: scored after each pass, or None.
         stop: training ends after the mini-batch in which this hears a signal; a checkpoint is then there.
         seed: of batches and dropout.
@@ -168,7 +164,7 @@ def run(
     cpu = model.device.type == "cpu"
     saving = settings.checkpoint_steps is not None
     arguments = SentenceTransformerTrainingArguments(
-        output_dir=str(checkpoints.folder),
+        output_dir=str(train_dir / CHECKPOINTS),
         num_train_epochs=settings.epochs,
         per_device_train_batch_size=settings.batch_size,
         learning_rate=settings.learning_rate,
@@ -200,7 +196,6 @@ def run(
     trainer = _Trainer(model=model, args=arguments, train_dataset=dataset, loss=loss, callbacks=[follower])
     follower.trainer = trainer
     trainer.remove_callback(PrinterCallback)  # it prints
-    last = checkpoints.latest()
     if last is not None:
         log.info("training resumes from %s", last)
         if getattr(loss, "projection", None) is not None:

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import importlib.util
 import logging
+import shutil
 import time
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,7 +84,7 @@ def train_translator(
     from psp.models.transformer import quiet
     from psp.text.sentencepiece_tokenizer import load_sentencepiece
     from psp.training.saving.checkpoint import Stopped, StopRequest, sole
-    from psp.training.saving.library_checkpoints import TrainerCheckpoints
+    from psp.training.saving.library_checkpoints import CHECKPOINTS, last_checkpoint
     from psp.training.torch_state import choose_device, torch_state
     from psp.training.translator import export, score
     from psp.training.translator.data import encode_pairs
@@ -106,8 +107,8 @@ def train_translator(
         return score.bleu(texts, [row[1] for row in development], languages[1])
 
     with quiet(), torch_state(threads), sole(train_dir), StopRequest().listening() as stop:
-        checkpoints = TrainerCheckpoints(
-            train_dir / "checkpoints",
+        last = last_checkpoint(
+            train_dir / CHECKPOINTS,
             {
                 "settings": settings.learned(),
                 "seed": seed,
@@ -121,7 +122,6 @@ def train_translator(
                 **(identity or {}),
             },
         )
-        checkpoints.prepare()
         encoded = encode_pairs(
             pairs, processor, train_dir, max_tokens=settings.max_tokens, errors=settings.errors,
             denoise=languages[0] == languages[1], seed=seed, threads=threads,
@@ -129,7 +129,7 @@ def train_translator(
         transformers.set_seed(seed)
         network = export.build(settings, processor, _attention(device, bfloat16))
         trainer = TranslatorTrainer(
-            network, encoded, settings, bleu, checkpoints, train_dir, stop, bfloat16=bfloat16, device=device, seed=seed
+            network, encoded, settings, bleu, last, train_dir, stop, bfloat16=bfloat16, device=device, seed=seed
         )
         parameters = sum(weight.numel() for weight in network.parameters() if weight.requires_grad)
         log.info(
@@ -173,7 +173,7 @@ def train_translator(
             },
         }
         write_json(report, result)
-        checkpoints.clear()
+        shutil.rmtree(train_dir / CHECKPOINTS)
         del encoded, trainer
         for name in ("source.ids", "target.ids"):
             (train_dir / name).unlink(missing_ok=True)

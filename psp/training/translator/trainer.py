@@ -31,14 +31,14 @@ from psp.core.errors import PspError
 from psp.core.files import read_json, write_json
 from psp.core.logs import Progress
 from psp.training.saving.checkpoint import StopRequest
-from psp.training.saving.library_checkpoints import KEPT, WHOLE, TrainerCheckpoints, write_metrics
+from psp.training.saving.library_checkpoints import CHECKPOINTS, KEPT, write_metrics
 from psp.training.translator.data import IGNORED, Batches, TranslationPairs, collate
 
 log = logging.getLogger(__name__)
 
 _COLUMNS = ("step", "epoch", "loss", "learning_rate", "grad_norm", "bleu")
 #: Files in a checkpoint beside the library's.
-_AVERAGE, _BEST = "average.safetensors", "best.safetensors"
+_AVERAGE, _BEST, _COUNTS = "average.safetensors", "best.safetensors", "counts.json"
 #: Steps of a training that only a clock or a score ends.
 _ENDLESS = 10**9
 
@@ -56,8 +56,8 @@ class TranslatorTrainer(Trainer):
         pairs: the training pairs.
         settings: see :class:`psp.config.blocks.translator.TranslatorSettings`.
         score: BLEU of a network on the development pairs.
-        checkpoints: ready for this run.
-        train_dir: for metrics.csv.
+        last: the checkpoint from which training resumes.
+        train_dir: for metrics.csv, and checkpoints/.
         stop: training ends after the step in which this hears a signal; a checkpoint is then there.
         bfloat16: whether products are computed in bfloat16.
         device: cpu or cuda.
@@ -76,7 +76,7 @@ class TranslatorTrainer(Trainer):
         pairs: TranslationPairs,
         settings: TranslatorSettings,
         score: Callable[[Any], float],
-        checkpoints: TrainerCheckpoints,
+        last: Path | None,
         train_dir: Path,
         stop: StopRequest,
         *,
@@ -85,7 +85,7 @@ class TranslatorTrainer(Trainer):
         seed: int,
     ) -> None:
         self.network, self.pairs, self.settings, self.score = network, pairs, settings, score
-        self.checkpoints, self.train_dir, self.stop = checkpoints, train_dir, stop
+        self.last, self.train_dir, self.stop = last, train_dir, stop
         self.batches = Batches(pairs, settings.batch_tokens, seed)
         of_passes = settings.epochs and settings.epochs * -(-len(self.batches) // settings.accumulate)
         #: Steps of the whole training, unless a clock or a score ends it; None if unknown.
@@ -94,7 +94,7 @@ class TranslatorTrainer(Trainer):
         self.ended: str | None = None
         self.best: Any = None
         arguments = TrainingArguments(
-            output_dir=str(checkpoints.folder),
+            output_dir=str(train_dir / CHECKPOINTS),
             max_steps=self.total or _ENDLESS,
             gradient_accumulation_steps=settings.accumulate,
             learning_rate=settings.learning_rate,
@@ -132,15 +132,14 @@ class TranslatorTrainer(Trainer):
         return [(int(row["step"]), row["bleu"]) for row in self.state.log_history if "bleu" in row]
 
     def run(self) -> int:
-        """Train, resuming from the last whole checkpoint; return that one's step, or 0.
+        """Train, resuming from the last checkpoint; return that one's step, or 0.
 
         Raises:
             PspError: training diverged.
         """
-        last = self.checkpoints.latest()
-        if last is not None:
+        if (last := self.last) is not None:
             log.info("training resumes from %s", last)
-            counts = read_json(last / WHOLE)
+            counts = read_json(last / _COUNTS)
             self.pairs_seen, self.seconds = counts["pairs_seen"], counts["seconds"]
             load_model(self.averaged, last / _AVERAGE)
             if (last / _BEST).is_file():
@@ -194,6 +193,7 @@ class TranslatorTrainer(Trainer):
         save_model(self.averaged, f"{output_dir}/{_AVERAGE}")
         if self.best is not None:
             save_model(self.best, f"{output_dir}/{_BEST}")
+        write_json(Path(output_dir) / _COUNTS, {"pairs_seen": self.pairs_seen, "seconds": self.seconds})
 
 
 def _average(share: float, averages: Sequence[Tensor], weights: Sequence[Tensor], steps: Tensor) -> None:
@@ -245,10 +245,6 @@ class _Follower(TrainerCallback):
         return control
 
     def on_save(self, args: Any, state: Any, control: Any, **kwargs: Any) -> None:
-        # After the library has written all of it. A process that is killed before leaves a folder without this file.
-        trainer = self.trainer
-        folder = trainer.checkpoints.folder / f"checkpoint-{state.global_step}"
-        write_json(folder / WHOLE, {"pairs_seen": trainer.pairs_seen, "seconds": trainer.seconds})
         self.saved, self.saved_at = state.global_step, time.monotonic()
 
     def on_log(self, args: Any, state: Any, control: Any, logs: Any = None, **kwargs: Any) -> None:

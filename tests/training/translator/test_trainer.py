@@ -88,7 +88,9 @@ def test_a_killed_process_goes_on_to_the_same_bytes(prepared, tmp_path):
 
     assert start(tmp_path / "whole").wait() == 0
     process = start(tmp_path / "killed")
-    while process.poll() is None and not list((tmp_path / "killed/train/checkpoints").glob("checkpoint-*/whole")):
+    while process.poll() is None and not list(
+        (tmp_path / "killed/train/checkpoints").glob("checkpoint-*/trainer_state.json")
+    ):
         time.sleep(0.01)
     process.send_signal(signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
