@@ -31,6 +31,9 @@ class EmbeddingMatrix:
         scale: for int8, float32 (rows,) or (dim,): multiplies each row or dimension.
         by_row: for int8, whether the scale is per row.
 
+    Attributes:
+        dim: the number of dimensions of a row.
+
     Raises:
         ValueError: the dtype is not supported, or the shapes do not match.
     """
@@ -42,14 +45,10 @@ class EmbeddingMatrix:
             raise ValueError(f"a table of {self.dtype} with {values.ndim} axes, scale {scale is not None}")
         if scale is not None and scale.shape != (values.shape[0 if by_row else 1],):
             raise ValueError(f"a scale of {scale.shape} for a table of {values.shape}")
+        self.dim = int(values.shape[1])
 
     def __len__(self) -> int:
         return len(self.values)
-
-    @property
-    def dim(self) -> int:
-        """The number of dimensions of a row."""
-        return int(self.values.shape[1])
 
     @property
     def nbytes(self) -> int:

@@ -423,3 +423,25 @@ print(*sorted(sys.modules.keys() & set({HEAVY!r})))
 def test_what_the_package_does_not_have():
     with pytest.raises(AttributeError, match="nothing"):
         psp.nothing  # noqa: B018
+
+
+def files_of_psp(call) -> set[str]:
+    """The files of psp whose functions a call passes through."""
+    found = set()
+
+    def passed(frame, event, argument):
+        if event == "call" and "psp" in frame.f_globals.get("__name__", "").split("."):
+            found.add(frame.f_code.co_filename)
+
+    sys.setprofile(passed)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_whoever_reads_how_a_sentence_is_embedded_reads_four_files(folder) -> None:
+    assert len(files_of_psp(lambda: load_model(folder))) <= 12
+    model = load_model(folder, accelerate=False)
+    assert len(files_of_psp(lambda: model.encode(["the old house"]))) <= 4
