@@ -7,6 +7,7 @@ import itertools
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -409,6 +410,7 @@ HEAVY = [
 def test_embedding_needs_nothing_but_numpy_sentencepiece_and_safetensors(folder):
     program = f"""
 import sys
+from pathlib import Path
 import psp
 assert "numpy" not in sys.modules, "import psp alone imports numpy"
 model = psp.load_model({str(folder)!r})
@@ -430,7 +432,7 @@ def files_of_psp(call) -> set[str]:
     found = set()
 
     def passed(frame, event, argument):
-        if event == "call" and "psp" in frame.f_globals.get("__name__", "").split("."):
+        if event == "call" and frame.f_code.co_filename.startswith(str(Path(psp.__file__).parent)):
             found.add(frame.f_code.co_filename)
 
     sys.setprofile(passed)
