@@ -22,7 +22,7 @@ from psp.models.table import EmbeddingMatrix
 
 
 def pool(table: EmbeddingMatrix, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
-    """See :meth:`psp.models.table.EmbeddingMatrix.pool`."""
+    """See :func:`psp.models.static.write_means`."""
     ids = np.ascontiguousarray(ids, np.int32)
     if table.scale is not None and not table.by_row:
         _in_whole_numbers(table.values, table.scale, ids, offsets, out)
