@@ -148,8 +148,8 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         )
         # Weights, two moments and the best weights, in the checkpoints that are kept and in a new one.
         checkpoints = 4 * weights * (model["train"]["checkpoint"]["keep"] + 1)
-        disk = archives + max(2.2 * text + 3 * weights, kept * model.tokenizer.store_bytes + checkpoints)
-        subword = model.tokenizer.making_mb(model.settings, 2 * kept)
+        disk = archives + max(2.2 * text + 3 * weights, kept * model.pieces.store_bytes + checkpoints)
+        subword = model.pieces.making_mb(model.settings, 2 * kept)
         memory = f", memory {max(subword, train_mb(rows, largest(model, 'dim'))) / 1000:.1f} GB"
     else:
         epochs, disk, memory = model["transformer"]["epochs"], archives + 2.2 * text, ""

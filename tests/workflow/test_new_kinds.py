@@ -23,6 +23,12 @@ KINDS = {
 }
 DECLARED = {
     "psp/config/blocks/entries.py": (('"trigram", ', '"trigram", "bigram", '),),
+    "psp/config/blocks/vocabulary.py": (
+        (
+            'PieceKind("word", ',
+            'PieceKind("bigram", "bigrams", unspelled="they are short"),\n        PieceKind("word", ',
+        ),
+    ),
     "psp/config/blocks/corpora.py": (
         ("    tmx: Text", '    semicolons: Text = optional("lines `source;target`")\n    tmx: Text'),
         (
