@@ -19,6 +19,7 @@ from typing import Any
 
 import numba
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.registry import cpu_target
 
 log = logging.getLogger(__name__)
 
@@ -87,6 +88,15 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     for d in range(1, len(a)):
         total += a[d] * b[d]
     return total
+
+
+def converts_float16() -> bool:
+    """Whether compiled code can convert float16: on x86 by the instructions F16C, which some virtual machines hide.
+
+    Without them LLVM calls a function that numba does not have, and the process dies.
+    """
+    triple, _, features = cpu_target.target_context.codegen().magic_tuple()
+    return not triple.startswith("x86") or "+f16c" in features
 
 
 def set_threads(threads: int) -> int:
