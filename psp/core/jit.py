@@ -22,6 +22,8 @@ from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
 
 log = logging.getLogger(__name__)
+#: Whether this process has said that it compiles.
+_said = False
 
 # LLVM may fuse a multiplication and an addition, and ignore the sign of zero. NaN and infinity must be kept: they
 # reveal divergence.
@@ -79,6 +81,15 @@ class _Cache(FunctionCache):
         super().__init__(function)
         numbas = self._cache_file
         self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, numbas._source_stamp)
+
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load the code for some types; without it numba compiles next, which is said once in a process."""
+        global _said
+        found = super().load_overload(sig, target_context)
+        if found is None and not _said:
+            _said = True
+            log.info("loops are compiled for this processor, which takes some seconds; the next start finds them")
+        return found
 
 
 @compiled(parallel=False, sums=True)
