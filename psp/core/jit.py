@@ -18,6 +18,8 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core.caching import FunctionCache, IndexDataCacheFile
 from numba.core.registry import cpu_target
 
@@ -99,6 +101,21 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     for d in range(1, len(a)):
         total += a[d] * b[d]
     return total
+
+
+def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """A bijection of 64-bit numbers that scatters neighbours (the finaliser of SplitMix64).
+
+    For comparing texts, and for noise that is not stored.
+    """
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+#: The same of one number, for compiled loops.
+mixed = compiled(parallel=False)(mix)
 
 
 def converts_float16() -> bool:
