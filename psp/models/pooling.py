@@ -17,7 +17,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from psp.core.jit import compiled
+from psp.core.jit import compiled, converts_float16
 from psp.models.table import EmbeddingMatrix
 
 
@@ -29,6 +29,11 @@ def pool(table: EmbeddingMatrix, ids: np.ndarray, offsets: np.ndarray, out: np.n
         return
     values = table.values.view(np.uint16) if table.dtype == "float16" else table.values
     _in_floats(values, table.scale, ids, offsets, out)
+
+
+def fits(table: EmbeddingMatrix) -> bool:
+    """Whether compiled code reads such a table on this processor; if not, NumPy does."""
+    return table.dtype != "float16" or converts_float16()
 
 
 @compiled(parallel=False)

@@ -399,7 +399,7 @@ def write_means(
         out: the output.
         compiled: :mod:`psp.models.pooling`, to use compiled code.
     """
-    if compiled is not None:
+    if compiled is not None and compiled.fits(table):
         compiled.pool(table, ids, offsets, out)
         return
     lengths = np.diff(offsets)

@@ -12,7 +12,7 @@ import pytest
 
 import phrasebook
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.corpora.opus import read_archive
+from psp.corpora.opus import read as read_archive
 from psp.models.folder import load_model, save_model
 from psp.models.registry import USE, load_encoder
 from psp.pairs.filters import Batch, build, filter_corpus, similarity
