@@ -179,7 +179,7 @@ def _npy_file(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
         yield writer
         rows = writer.written // (dim * np.dtype(dtype).itemsize)
         file.seek(0)
-        write_npy_header(file, rows, dim, dtype)
+        write_npy_header(file, (rows, dim), dtype)
         _record(path).unlink(missing_ok=True)  # of an older file
     about = {"format": 1, "kind": KIND, "rows": rows, "dim": dim, "dtype": dtype, "sha256": writer.sha256()}
     write_json(_record(path), about)
@@ -208,10 +208,9 @@ def check_rows(path: Path, table: np.ndarray) -> None:
         raise DataError(f"not the rows that {_record(path).name} records; make both again with psp embed", path)
 
 
-def write_npy_header(file: IO[bytes], rows: int, dim: int, dtype: str) -> None:
+def write_npy_header(file: IO[bytes], shape: tuple[int, ...], dtype: str) -> None:
     """Write the header of a .npy file (format 1.0), which NumPy makes of 128 bytes for any number of rows."""
-    described = np.dtype(dtype).newbyteorder("<").str
-    header = {"descr": described, "fortran_order": False, "shape": (rows, dim)}
+    header = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
 
 

@@ -24,13 +24,12 @@ import numpy as np
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import open_regular, read_json, sha256, write_json
-from psp.inference.search import INDEXES
 from psp.inference.search.base import Searcher
 from psp.inference.search.kinds import SEARCHERS
 from psp.inference.search.neighbours import library
-from psp.inference.search.on_disk import ReleasedRows, release, resumable, save_blocks, write_vectors
+from psp.inference.search.on_disk import ReleasedRows, release, resumable, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
-from psp.inference.vectorfile import check_rows
+from psp.inference.vectorfile import check_rows, write_npy_header
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
@@ -111,7 +110,7 @@ class Index:
             "corpus": corpus.sha256,
             "dim": model.dim,
             "dtype": stored.name,
-            "approximate": kind if INDEXES[kind].approximate else None,
+            "approximate": None if kind == "flat" else kind,
         }
         with resumable(folder, description | {"vectors": vectors and str(vectors.absolute())}) as work:
             made = work / "index"
@@ -127,8 +126,10 @@ class Index:
                     prepared.save(made / searcher.FILE)
                     sums[searcher.FILE] = sha256(made / searcher.FILE)
                 numbers = ReleasedRows(lines)
-                blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
-                save_blocks(made / LINES, len(order), blocks_of_lines)
+                with (made / LINES).open("wb") as file:
+                    write_npy_header(file, (len(order),), "int64")
+                    for start in range(0, len(order), CHUNK):
+                        file.write(numbers[order[start : start + CHUNK]].data)
                 sums[LINES] = sha256(made / LINES)
                 write_json(made / DESCRIPTION, description | {"rows": len(order), "sha256": sums})
                 vectors_file.rename(made / VECTORS)
@@ -163,9 +164,9 @@ class Index:
         # What is read below is not checked there: a changed graph makes faiss ask for any amount of memory.
         sums = description.get("sha256")
         if not isinstance(sums, dict):
-            raise DataError("was made by an earlier psp, without checksums; make it again with --save-index", folder)
-        kind = description.get("approximate", "hnsw" if description.get("graph") else None) or "flat"  # "graph": of old
-        if kind not in INDEXES:
+            raise DataError("lists no checksums; make the index again with --save-index", folder / DESCRIPTION)
+        kind = description.get("approximate") or "flat"
+        if kind not in SEARCHERS:
             raise DataError(f"unknown approximate search {kind!r}", folder / DESCRIPTION)
         searcher = SEARCHERS[kind]
         files = [VECTORS, LINES, *filter(None, [searcher.FILE])]
