@@ -103,7 +103,7 @@ def read_data(data: Path | None, folder: Path, pairs: int) -> tuple[Rows, dict[s
         phrasebook.generate(folder, pairs=min(pairs, 60_000), seed=1)
         archives = sorted(folder.glob("opus/*/*/moses/en-fr.txt.zip"))
         lid, test_folder, sts = packaged_lid(), folder / "tatoeba/v1", None
-    rows = [row for path in archives for row in opus.read_archive(path, path.parts[-4], EN_FR)]
+    rows = [row for path in archives for row in opus.read(path, path.parts[-4], EN_FR)]
     random.Random(1).shuffle(rows)
     tests = testsets.scored_pairs(EN_FR, sts=sts, tatoeba={"fr": testsets.tatoeba_files(test_folder, "fr")})
     largest = max(archives, key=lambda path: path.stat().st_size)
@@ -148,8 +148,8 @@ def in_batches(rows: Rows) -> Iterator[Batch]:
 def stage_work(rows: Rows, resources: dict[str, Any], folder: Path, archive: tuple[Path, str]) -> Iterator[Work]:
     """The stages, as the workflow's scripts call them; each reads what the one before it wrote."""
     path, corpus = archive
-    pairs = sum(1 for _ in opus.read_archive(path, corpus, EN_FR))
-    yield "stage read an archive", pairs, lambda: sum(1 for _ in opus.read_archive(path, corpus, EN_FR))
+    pairs = sum(1 for _ in opus.read(path, corpus, EN_FR))
+    yield "stage read an archive", pairs, lambda: sum(1 for _ in opus.read(path, corpus, EN_FR))
     label = "Bench.en-fr"
     filtered = folder / f"{label}.tsv"
 

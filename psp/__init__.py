@@ -12,17 +12,22 @@ from psp.core import __version__
 
 if TYPE_CHECKING:
     from psp.inference.search.texts import mine, search
-    from psp.models.model import Model, load_model
+    from psp.models.folder import load_model
     from psp.models.summary import results
+    from psp.models.text_model import TextModel as Model
 
 __all__ = ["Model", "__version__", "load_model", "mine", "results", "search"]
 
 
 def __getattr__(name: str) -> Any:
-    if name in {"Model", "load_model"}:
-        from psp.models import model
+    if name == "load_model":
+        from psp.models.folder import load_model
 
-        return getattr(model, name)
+        return load_model
+    if name == "Model":
+        from psp.models.text_model import TextModel
+
+        return TextModel
     if name in {"mine", "search"}:
         from psp.inference.search import texts
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 from langchain_core.embeddings import Embeddings
 
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.models.text_model import TextModel, checked_texts
 
 

@@ -184,8 +184,8 @@ def near_duplicates(w):
 def vocabulary(w):
     """Return the file of the model's tokenizer; of a joint model, those of all its parts."""
     parts = [CONFIG.model(name) for name, _ in model(w).combined]
-    files = [f"results/{part.name}/{part.tokenizer.file}" for part in parts]
-    return files or f"results/{w.model}/{model(w).tokenizer.file}"
+    files = [f"results/{part.name}/{part.pieces.file}" for part in parts]
+    return files or f"results/{w.model}/{model(w).pieces.file}"
 
 
 def stored(w):

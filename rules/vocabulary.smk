@@ -1,6 +1,6 @@
 # A model's vocabulary: of subwords, or of words or trigrams.
 from psp.text.normalisation import name_of as name_of_normalisation
-from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
+from psp.config.blocks.vocabulary import PIECES
 
 
 def normalisation(w):
@@ -25,7 +25,7 @@ rule subword:
     threads: lambda w: model(w)["subword"]["threads"]
     resources:
         # It grows with its sample.
-        mem_mb=mem_mb(lambda w, input: SentencepieceTokenizer.making_mb(model(w).settings, float("inf"))),
+        mem_mb=mem_mb(lambda w, input: PIECES["subword"].making_mb(model(w).settings, float("inf"))),
         runtime=runtime(480),
     params:
         settings=setting("subword"),

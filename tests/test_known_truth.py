@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 import phrasebook
-from psp.corpora.opus import read_archive
+from psp.corpora.opus import read as read_archive
 from psp.pairs import filters
 from psp.pairs.dedupe import dedupe_corpus
 from psp.pairs.mix import mix

@@ -9,4 +9,4 @@ from psp.models.folder import load
 with job(snakemake) as snakemake:
     params = snakemake.params
     models = [load(f"results/{part}/model") for part in params.parts]
-    CombinedModel(models, params.weights).save(Path(snakemake.output[0]).parent)
+    CombinedModel(models, params.weights).save(Path(snakemake.output[0]).parent, card=False)

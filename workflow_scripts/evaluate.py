@@ -3,11 +3,11 @@
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.vocabulary import PIECES
 from psp.config.jobs import gathered, tests
 from psp.core.files import read_json
 from psp.core.scripts import job
 from psp.evaluation.evaluate import decontaminated, evaluate_model, gather
-from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training.grid import differences
 
 with job(snakemake) as snakemake:
@@ -15,7 +15,7 @@ with job(snakemake) as snakemake:
     filtered, trained = [read_json(file) for file in inputs.filter], read_json(inputs.train)
     vocabulary = {}  # a transformer's is its base's
     if inputs.vocabulary:
-        made_by = {Path(of_kind(kind).file).stem: of_kind(kind).block for kind in kinds()}
+        made_by = {Path(kind.file).stem: kind.block for kind in PIECES.values()}
         vocabulary[made_by[Path(inputs.vocabulary).stem]] = read_json(inputs.vocabulary)
     made: dict[str, list[Any]] = {}
     for kind, file in zip(params.made, inputs.made, strict=True):

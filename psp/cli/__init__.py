@@ -21,7 +21,7 @@ from typing import TYPE_CHECKING, NoReturn
 from psp.core.errors import ConfigError, DataError
 
 if TYPE_CHECKING:
-    from psp.models.model import Model
+    from psp.models.text_model import TextModel
 
 #: Bytes of about 50,000 sentences: embedding them takes as long as importing numba.
 MUCH_TEXT = 4 << 20
@@ -149,7 +149,7 @@ def shape_arguments(command: argparse.ArgumentParser) -> None:
     )
 
 
-def shaped(model: Model, options: argparse.Namespace) -> Model:
+def shaped(model: TextModel, options: argparse.Namespace) -> TextModel:
     """The model with the table and the dimensions that :func:`shape_arguments` read.
 
     Raises:

@@ -15,7 +15,7 @@ from psp.models import CONFIG, HUB
 from psp.models.exports import FORMS
 
 if TYPE_CHECKING:
-    from psp.models.static import StaticModel
+    from psp.models.text_model import TextModel
 
 log = logging.getLogger(__name__)
 
@@ -28,7 +28,7 @@ def add_info(added: argparse.ArgumentParser) -> None:
 
 def run_info(options: argparse.Namespace) -> None:
     """Run ``psp info``."""
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     facts = _facts(load_model(options.model, accelerate=False, verify=True))
     if options.json:
@@ -130,7 +130,7 @@ def run_quantize(options: argparse.Namespace) -> None:
 
     from psp.core.files import new_folder
     from psp.models.combined import parts_of
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     model = load_model(options.model, accelerate=False)
     try:
@@ -180,11 +180,11 @@ def run_combine(options: argparse.Namespace) -> None:
     weights = _weights(options.weights, len(options.models))
 
     from psp.core.files import new_folder
-    from psp.models.model import load_model
-    from psp.models.public import Combination
+    from psp.models.combined import CombinedModel
+    from psp.models.folder import load_model
 
     models = [load_model(name, accelerate=False) for name in options.models]
-    made = Combination(models, weights)
+    made = CombinedModel(models, weights)
     for difference in _differences(options.models, models):
         log.warning("%s", difference)
     with ending_well(), new_folder(options.out) as folder:
@@ -211,7 +211,7 @@ def _weights(text: str | None, models: int) -> list[float]:
         raise ConfigError(f"--weights {text}: {error}") from None
 
 
-def _differences(names: Sequence[str], models: Sequence[StaticModel]) -> Iterator[str]:
+def _differences(names: Sequence[str], models: Sequence[TextModel]) -> Iterator[str]:
     """The differences in how the models treat text, one sentence each."""
     for what, of in (("lower-casing", _lower_casing), ("segmentation", _segmentation), ("prompts", _prompts)):
         ways = [of(model) for model in models]
@@ -221,11 +221,11 @@ def _differences(names: Sequence[str], models: Sequence[StaticModel]) -> Iterato
             yield f"the models differ in {what} ({by_model}); {kept}"
 
 
-def _lower_casing(model: StaticModel) -> str:
+def _lower_casing(model: TextModel) -> str:
     return _of_parts(model, lambda config: "yes" if config.get("lower_case") else "no")
 
 
-def _segmentation(model: StaticModel) -> str:
+def _segmentation(model: TextModel) -> str:
     def said(config: Mapping[str, Any]) -> str:
         ways = (value["name"] + ", all words" * value.get("cut_all", False) for value in config["segment"].values())
         return " and ".join(dict.fromkeys(ways)) or "none"
@@ -233,13 +233,13 @@ def _segmentation(model: StaticModel) -> str:
     return _of_parts(model, said)
 
 
-def _of_parts(model: StaticModel, describe: Callable[[Mapping[str, Any]], str]) -> str:
+def _of_parts(model: TextModel, describe: Callable[[Mapping[str, Any]], str]) -> str:
     from psp.models.combined import parts_of
 
     return " and ".join(dict.fromkeys(describe(part.config) for part in parts_of(model)))
 
 
-def _prompts(model: StaticModel) -> str:
+def _prompts(model: TextModel) -> str:
     return ", ".join(model.config.get("prompts") or {}) or "none"
 
 
@@ -261,7 +261,7 @@ def add_export(added: argparse.ArgumentParser) -> None:
 def run_export(options: argparse.Namespace) -> None:
     """Run ``psp export``."""
     from psp.models.exports import export, own_texts
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     model = load_model(options.model)
     sentences = lines(options.check) if options.check else own_texts(model)

@@ -27,7 +27,7 @@ from psp.text.words import clean
 
 if TYPE_CHECKING:
     from psp.inference.search.index import Index
-    from psp.models.model import Model
+    from psp.models.text_model import TextModel
     from psp.text.lines import LineFile
 
 log = logging.getLogger(__name__)
@@ -118,7 +118,7 @@ def run_search(options: argparse.Namespace) -> None:
     from psp.inference.search.neighbours import use_threads
     from psp.inference.search.on_disk import spare
     from psp.inference.streaming import percent
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
     from psp.text.lines import LineFile
 
     use_threads(options.threads)
@@ -158,7 +158,7 @@ def _check(options: argparse.Namespace) -> None:
         raise ConfigError("--memory: for an index on disk; add --save-index FOLDER, or name one with --load-index")
 
 
-def _index(options: argparse.Namespace, model: Model, corpus: LineFile) -> Index:
+def _index(options: argparse.Namespace, model: TextModel, corpus: LineFile) -> Index:
     from psp.inference.search.index import Index
 
     if options.load_index:
@@ -231,7 +231,7 @@ def run_mine(options: argparse.Namespace) -> None:
 
     from psp.inference.search.bitext import THRESHOLDS, mine_files
     from psp.inference.search.neighbours import use_threads
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     use_threads(options.threads)
     with ending_well():

@@ -57,7 +57,7 @@ def run_serve(options: argparse.Namespace) -> None:
         if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "pydantic", "pydantic_core"):
             raise
         raise PspError("psp serve needs three packages: pip install 'paraphrastic[serve]'") from None
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     # Open the socket before loading the model, so that a port in use is reported at once.
     with ending_well(), listen(options.host, options.port) as listener:

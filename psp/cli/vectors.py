@@ -58,7 +58,7 @@ def run_embed(options: argparse.Namespace) -> None:
     from psp.core.logs import Progress
     from psp.inference.streaming import Embed, UnknownShare, opened
     from psp.inference.vectorfile import STDOUT, settings, vector_file
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     form, dtype = settings(options.out, options.format, options.dtype)
     stdout = options.out == STDOUT
@@ -97,7 +97,7 @@ def run_score(options: argparse.Namespace) -> None:
     """Run ``psp score``."""
     from psp.core.logs import Progress
     from psp.inference.streaming import PairScore, UnknownShare, opened
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     processes = capped(options.jobs)
     with ending_well(), opened(options.file) as source:

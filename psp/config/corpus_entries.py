@@ -11,13 +11,11 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-from psp.config.blocks.corpora import CorpusBlock
+from psp.config.blocks.corpora import KINDS, CorpusBlock, CorpusKind, language_pair, of_item
 from psp.config.blocks.filters import BY_NAME, for_text, problems
 from psp.config.blocks.mixing import CALLED, NEEDS, RankBlock
 from psp.config.blocks.overlay import merge
 from psp.core.errors import ConfigError, closest
-from psp.corpora.kinds import CorpusKind, of_item, of_kind, registered
-from psp.corpora.opus import language_pair
 
 #: How names of packed files end.
 COMPRESSED = ("gz", "bz2", "xz", "zst", "zip")
@@ -32,7 +30,7 @@ class CorpusSpec:
     Attributes:
         corpus: its name in the catalogue; for a local file, the item's ``name``, or else one derived from the path.
         opus: OPUS's name of the corpus, in its address and archives; ``corpus`` unless the catalogue gives another.
-        kind: one of :mod:`psp.corpora.kinds`.
+        kind: one of :data:`psp.config.blocks.corpora.KINDS`.
         version: the release; None for a local file.
         languages: the config's codes of source and target; equal for paraphrases, different for bitext.
         names: the same in the corpus's own codes; of a table, its columns.
@@ -77,9 +75,9 @@ class CorpusSpec:
         return self.of.is_text
 
     @property
-    def of(self) -> type[CorpusKind]:
-        """The class of its kind."""
-        return of_kind(self.kind)
+    def of(self) -> CorpusKind:
+        """Its kind."""
+        return KINDS[self.kind]
 
     @property
     def paths(self) -> tuple[str, ...]:
@@ -125,7 +123,7 @@ def check_entry(name: str, corpus: Mapping[str, Any]) -> None:
             by pair.
     """
     for key in ("opus", "versions", "licences"):
-        if not of_kind(kind_of(corpus)).by_pair and key in corpus:
+        if not KINDS[kind_of(corpus)].by_pair and key in corpus:
             raise ConfigError(
                 f"corpora.{name}.{key}: is only for OPUS corpora; kind {corpus['kind']} has one file, so leave it out"
             )
@@ -171,7 +169,7 @@ def resolve(
     if given := of_item(item):
         if len(given) > 1:
             raise ConfigError(f"{where}: an item is {', or '.join(kind.called for kind in given)}; write two items")
-        keys = (next(iter(given[0].item)), *given[0].further_files)
+        keys = (given[0].item[0], *given[0].further_files)
         if missing := next((key for key in keys if key not in item), None):
             example = ", ".join(f"{key}: {item.get(key, 'FILE')}" for key in keys)
             raise ConfigError(f"{where}: an item has {keys[0]}, but no {missing}; write `- {{{example}}}`")
@@ -187,9 +185,9 @@ def resolve(
         corpus = dict(catalogue[name])
     else:
         raise ConfigError(f"{where}: an item names no corpus; write `- {{name: Europarl}}` or `- {{path: my.tsv}}`")
-    kind = of_kind(kind_of(corpus))
+    kind = KINDS[kind_of(corpus)]
     if stray := next(
-        (key for other in registered() for key in other.item if key in item and key not in kind.item), None
+        (key for other in KINDS.values() for key in other.item if key in item and key not in kind.item), None
     ):
         raise ConfigError(f"{where}: {name}: {stray} is for another kind of corpus; leave it out")
     pair = _languages(item, name, kind, languages, where)
@@ -244,7 +242,7 @@ def file_name(*paths: str) -> str:
         same[0] for same in itertools.takewhile(lambda same: len(set(same)) == 1, zip(*names, strict=False))
     )
     name = names[0] if len(names) == 1 else re.sub(r"[^._-]*$", "", shared) or names[0]
-    endings = [*COMPRESSED, *itertools.chain.from_iterable(kind.endings for kind in registered())]
+    endings = [*COMPRESSED, *itertools.chain.from_iterable(kind.endings for kind in KINDS.values())]
     while (shorter := re.sub(rf"\.({'|'.join(map(re.escape, endings))})$", "", name, flags=re.IGNORECASE)) != name:
         name = shorter
     plain = re.sub(r"[^A-Za-z0-9._-]+", "-", name).strip("-._") or "local"
@@ -255,7 +253,7 @@ def file_name(*paths: str) -> str:
 
 
 def _languages(
-    item: Mapping[str, Any], name: str, kind: type[CorpusKind], languages: tuple[str, ...], where: str
+    item: Mapping[str, Any], name: str, kind: CorpusKind, languages: tuple[str, ...], where: str
 ) -> tuple[str, str]:
     pair = tuple(item.get("languages", languages))
     key = next(key for key in (*kind.item, "name") if key in item)

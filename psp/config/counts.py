@@ -15,7 +15,7 @@ from psp.config.blocks.mixing import DECILES
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.made_entries import KEPT, SCORED, making, of_files
 from psp.core.errors import PspError
-from psp.corpora.kinds import of_kind
+from psp.corpora import count_pairs
 
 Catalogue = Mapping[str, Mapping[str, Any]]  # the config's ``corpora``
 
@@ -52,4 +52,4 @@ def count(catalogue: Catalogue, part: CorpusSpec) -> int | None:
 @functools.lru_cache
 def _counted(kind: str, path: str, corpus: str, names: tuple[str, ...], size: int, changed: int) -> int:
     """The pairs of a file of this size and time of change."""
-    return of_kind(kind).count(Path(path), corpus, names)[0]
+    return count_pairs(kind, Path(path), corpus, names)[0]

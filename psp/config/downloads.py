@@ -9,17 +9,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from psp.config.blocks.corpora import CATALOGUED
+from psp.config.blocks.corpora import CATALOGUED, KINDS, CorpusKind
 from psp.config.blocks.evaluation import SEMEVAL, has_sts
 from psp.config.blocks.filters import known_labels, needs_lid
+from psp.config.blocks.sources import Remote
 from psp.config.config_file import read_yaml
 from psp.config.corpus_entries import kind_of, of_pair
 from psp.config.model import ModelEntry
 from psp.config.written import Written
 from psp.core.errors import ConfigError
 from psp.core.workflow import home
-from psp.corpora.download import Remote
-from psp.corpora.kinds import CorpusKind, of_kind
 from psp.text.languages import TATOEBA, is_known, lid_label
 
 if TYPE_CHECKING:
@@ -49,8 +48,8 @@ class Downloads(Written):
         kind, _, rest = name.partition("/")
         licence, required, where = None, None, f"sources.{kind}.mirrors"
         if kind in CATALOGUED:
-            fields = of_kind(kind).placeholders(rest)
-            mirrors, licence = self._archive(name, of_kind(kind), **fields)
+            fields = KINDS[kind].placeholders(name)
+            mirrors, licence = self._archive(name, KINDS[kind], **fields)
         elif kind == "tatoeba":
             version, file = rest.split("/")
             mirrors, fields = self.sources["tatoeba"]["mirrors"], {"version": version, "file": file}
@@ -67,10 +66,10 @@ class Downloads(Written):
         pin = self.pins.get(name, {})
         expanded = tuple(_expand(mirror, fields, where) for mirror in mirrors)
         remote = Remote(name, expanded, required or pin.get("sha256"), pin.get("bytes"), licence)
-        perhaps = self._perhaps_absent(of_kind(kind), **fields) if "pair" in fields else ""
+        perhaps = self._perhaps_absent(KINDS[kind], **fields) if "pair" in fields else ""
         return replace(remote, advice=f"{perhaps}{remote.advice}")
 
-    def _perhaps_absent(self, kind: type[CorpusKind], corpus: str, version: str, pair: str) -> str:
+    def _perhaps_absent(self, kind: CorpusKind, corpus: str, version: str, pair: str) -> str:
         """What to do if OPUS has no archive of a pair; empty if the catalogue counts its pairs."""
         entries = self.entries(kind, corpus).values()
         if any(pair in entry.get("pairs", {}) for entry in entries):
@@ -84,7 +83,7 @@ class Downloads(Written):
             f"{language}{beside}` lists what OPUS has); or "
         )
 
-    def entries(self, kind: type[CorpusKind], corpus: str) -> dict[str, dict[str, Any]]:
+    def entries(self, kind: CorpusKind, corpus: str) -> dict[str, dict[str, Any]]:
         """The catalogue's entries for a publisher's ``corpus``, by name."""
         return {
             name: entry
@@ -93,7 +92,7 @@ class Downloads(Written):
         }
 
     def _archive(
-        self, name: str, kind: type[CorpusKind], corpus: str, version: str, pair: str = ""
+        self, name: str, kind: CorpusKind, corpus: str, version: str, pair: str = ""
     ) -> tuple[list[str], str | None]:
         """An archive's mirrors and declared licence; ``name`` is its download's."""
         mirrors = self.sources[kind.kind]["mirrors"]

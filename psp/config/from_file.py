@@ -10,17 +10,18 @@ from typing import Any
 
 import yaml
 
+from psp.config.blocks.corpora import KINDS, CorpusKind
 from psp.config.blocks.filters import SCORES
 from psp.config.config import Config
 from psp.config.corpus_entries import COMPRESSED
 from psp.core.errors import ConfigError, DataError
 from psp.core.workflow import CONFIG, home
-from psp.corpora import csv_file, jsonl, local, parquet, tmx
+from psp.corpora import reader
 from psp.corpora.rows import BadRow
 from psp.text.languages import SCORED_LABELS, lid_label
 
 #: The kinds of one file of pairs; a file's ending says which it is.
-KINDS = (local.Local, csv_file.Csv, jsonl.JsonLines, tmx.Tmx, parquet.Parquet)
+OF_FILES = [KINDS[kind] for kind in ("local", "csv", "jsonl", "tmx", "parquet")]
 #: Pairs held out where there is no STS set to choose weights by, whatever the recipe has: the psp recipe's number.
 HELDOUT = 2000
 #: The test sets, each with its place below the folder that the environment variable PSP_DATA names.
@@ -49,7 +50,7 @@ def config_of(
         DataError: the file is missing, or its first row is no pair.
     """
     kind = kind_of(file)
-    entry: dict[str, Any] = {"languages": list(languages), "corpora": [{next(iter(kind.item)): str(file)}]}
+    entry: dict[str, Any] = {"languages": list(languages), "corpora": [{kind.item[0]: str(file)}]}
     entry |= {key: value for key, value in (("recipe", recipe), ("seed", seed)) if value is not None}
     entry["development"] = {"sts": None, "heldout": HELDOUT}
     columns = [None, list(languages)] if "columns" in kind.item and len(languages) == 2 else [None]
@@ -94,17 +95,17 @@ def config_of(
     return yaml.safe_dump(own, sort_keys=False, default_flow_style=None, allow_unicode=True, width=110), warnings
 
 
-def kind_of(file: Path) -> type[Any]:
+def kind_of(file: Path) -> CorpusKind:
     """The kind of corpus that a file's ending names.
 
     Raises:
         ConfigError: it names none.
     """
     plain = re.sub(rf"\.({'|'.join(COMPRESSED)})$", "", file.name.lower())
-    for kind in KINDS:
+    for kind in OF_FILES:
         if plain.endswith(tuple(f".{ending}" for ending in kind.endings)):
             return kind
-    known = ", ".join(f".{ending}" for kind in KINDS for ending in kind.endings)
+    known = ", ".join(f".{ending}" for kind in OF_FILES for ending in kind.endings)
     raise ConfigError(f"{file}: its name ends in none of {known} (or these and .{', .'.join(COMPRESSED)})")
 
 
@@ -112,7 +113,7 @@ def _problem(config: Config, name: str) -> str | None:
     """What is wrong with the first row of a model's file."""
     (part,) = config.model(name).parts
     try:
-        first = next(iter(part.of.read(str(part.path), part.corpus, part.names)), None)
+        first = next(iter(reader(part.kind).read(str(part.path), part.corpus, part.names)), None)
     except DataError as error:
         return str(error).removeprefix(f"{part.path}: ").removeprefix(f"{part.path}, ")
     if first is None:

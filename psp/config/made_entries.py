@@ -10,9 +10,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from psp.config.blocks.corpora import KINDS
 from psp.config.corpus_entries import CorpusSpec
-from psp.corpora.base import CorpusKind
-from psp.corpora.base import of_kind as corpus_kind
 
 #: Share of the pairs that is left after the filters and deduplication, for `psp plan`.
 KEPT = 0.94
@@ -51,11 +50,11 @@ class Made(ABC):
     """A kind of corpora that are made from others.
 
     Attributes:
-        corpus: the kind of what its stage writes.
+        kind: that of what its stage writes (:data:`psp.config.blocks.corpora.KINDS`).
         block: the block of the config with that stage's settings.
     """
 
-    corpus: type[CorpusKind]
+    kind: str
     block: str
 
     @abstractmethod
@@ -85,7 +84,7 @@ _BY_KIND: dict[str, Made] = {}
 
 def register(kind: type[Made]) -> type[Made]:
     """Add a kind of corpora that are made from others; a decorator of its class."""
-    _BY_KIND[kind.corpus.kind] = kind()
+    _BY_KIND[kind.kind] = kind()
     return kind
 
 
@@ -93,12 +92,12 @@ def made_as(item: str | Mapping[str, Any]) -> Made | None:
     """The kind of an item of ``corpora`` whose pairs are made; None for one whose pairs are in a file."""
     if isinstance(item, str):
         return None
-    return next((made for made in _BY_KIND.values() if any(key in item for key in made.corpus.makes)), None)
+    return next((made for made in _BY_KIND.values() if any(key in item for key in KINDS[made.kind].makes)), None)
 
 
 def making(part: CorpusSpec) -> Made | None:
     """As :func:`made_as`, for a resolved corpus."""
-    return _BY_KIND[part.kind] if corpus_kind(part.kind).made_by else None
+    return _BY_KIND.get(part.kind)
 
 
 def of_files(part: CorpusSpec, known: Mapping[str, int | None]) -> int:

@@ -8,14 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+from psp.config.blocks.corpora import language_pair, of_item
 from psp.config.blocks.overlay import merge
 from psp.config.corpus_entries import CorpusSpec, check_distinct, check_filters, resolve
 from psp.config.licences import union
 from psp.config.made_entries import KEPT, Asking, Made, made_as, of_files, register
 from psp.core.errors import ConfigError
-from psp.corpora.kinds import of_item
-from psp.corpora.mined import Mined
-from psp.corpora.opus import language_pair
 
 #: Default filters of mined pairs, which the config can override for the model or the item. Bitext is filtered before
 #: mining, by language too, so these need only find copies, different numbers, and lines too short to mean the same.
@@ -44,7 +42,7 @@ _KEYS = ("through", "from", "pairs", "max_group", "name", "cap", "filters", "ran
 class MinedPairs(Made):
     """``{mined: en, through: fr, from: ...}``, or ``{pivoted: [de, fr], through: en, from: ...}``."""
 
-    corpus = Mined
+    kind = "mined"
     block = "pivot"
 
     def resolve(self, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
@@ -86,7 +84,7 @@ class MinedPairs(Made):
         part = CorpusSpec(
             corpus=item.get("name", f"Mined-{through}"),
             opus="",
-            kind=Mined.kind,
+            kind=self.kind,
             version=None,
             languages=both,
             names=both,
@@ -162,7 +160,7 @@ def bitext(given: Any, wanted: list[str], through: str, asking: Asking, place: s
                 f"{place}: bitext of `from` is used whole, but has `rank`; set `rank` for the mined pairs"
             )
         if (given_file := of_item(one)) and "languages" not in one:
-            key = next(iter(given_file[0].item))
+            key = given_file[0].item[0]
             raise ConfigError(
                 f"{place}: does not say which languages the columns of {one[key]} are in; write "
                 f"`- {{{key}: {one[key]}, languages: [{through}, {wanted[0]}]}}`"

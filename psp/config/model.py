@@ -10,16 +10,15 @@ from typing import Any
 
 from psp.config.blocks.entries import DEFAULT_ENCODER
 from psp.config.blocks.training import LSTMS
+from psp.config.blocks.vocabulary import PIECES, PieceKind
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.variant_entries import VariantEntry
 from psp.text.normalisation import name_of
-from psp.text.tokenizer import Tokenizer
-from psp.text.tokenizer_kinds import kinds, of_kind
 
 
 def unspelled(encoder: str) -> str | None:
     """Why a model with this encoder cannot start from the spelling of its pieces; None if it can."""
-    return of_kind(encoder).unspelled if encoder in kinds() else None
+    return PIECES[encoder].unspelled if encoder in PIECES else None
 
 
 class ModelKind(ABC):
@@ -118,9 +117,9 @@ class ModelEntry:
         return str(self["lstm"]["over"]) if self.encoder in LSTMS else self.encoder
 
     @property
-    def tokenizer(self) -> type[Tokenizer]:
-        """The kind of its tokenizer; not for a transformer or a combination."""
-        return of_kind(self.tokens)
+    def pieces(self) -> PieceKind:
+        """The kind of its pieces; not for a transformer or a combination."""
+        return PIECES[self.tokens]
 
     @property
     def folds_arabic(self) -> bool:
@@ -145,7 +144,7 @@ class ModelEntry:
     @property
     def most_rows(self) -> int:
         """The largest number of rows that the embedding matrix can have."""
-        return self.tokenizer.most(self.settings)
+        return self.pieces.most(self.settings)
 
     def __getitem__(self, block: str) -> Any:
         return self.settings[block]

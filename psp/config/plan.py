@@ -18,7 +18,7 @@ from psp.config.rates import PACKED_BYTES, TEXT_BYTES
 from psp.config.training import largest, train_mb
 from psp.config.translated_entries import sentences
 from psp.core.errors import PspError
-from psp.corpora import open_corpus
+from psp.corpora import count_pairs, open_corpus
 from psp.training.losses import mines
 
 GB = 1e9
@@ -95,7 +95,7 @@ def _counted(file: PlannedDownload, path: Path, part: CorpusSpec | None) -> Plan
         if not path.is_dir() or part.path:
             rows = open_corpus(part.kind, path, part.opus, part.names, max_bad_rows=part.filters["max_bad_rows"])
             collections.deque(itertools.islice(rows, LOOKED_AT), maxlen=0)
-        pairs, exact = part.of.count(path, part.opus, part.names)
+        pairs, exact = count_pairs(part.kind, path, part.opus, part.names)
     except PspError as error:
         return replace(file, basis=f"{file.basis}; its pairs cannot be counted: {error}")
     return replace(file, pairs=pairs, basis=f"{file.basis}, pairs {'counted' if exact else 'estimated from a sample'}")
@@ -148,8 +148,8 @@ def plan(config: Config, name: str, folder: Path | str) -> str:
         )
         # Weights, two moments and the best weights, in the checkpoints that are kept and in a new one.
         checkpoints = 4 * weights * (model["train"]["checkpoint"]["keep"] + 1)
-        disk = archives + max(2.2 * text + 3 * weights, kept * model.tokenizer.store_bytes + checkpoints)
-        subword = model.tokenizer.making_mb(model.settings, 2 * kept)
+        disk = archives + max(2.2 * text + 3 * weights, kept * model.pieces.store_bytes + checkpoints)
+        subword = model.pieces.making_mb(model.settings, 2 * kept)
         memory = f", memory {max(subword, train_mb(rows, largest(model, 'dim'))) / 1000:.1f} GB"
     else:
         epochs, disk, memory = model["transformer"]["epochs"], archives + 2.2 * text, ""

@@ -19,11 +19,11 @@ from typing import Any
 
 import yaml
 
+from psp.config.blocks.corpora import KINDS, language_pair
 from psp.config.config import Config
 from psp.config.corpus_entries import of_pair
 from psp.core.errors import ConfigError, DataError, DownloadError
 from psp.corpora.known import DOUBTFUL, LICENCES, SKIPPED, SYNTHETIC, TERMS
-from psp.corpora.opus import Opus, language_pair
 from psp.text.languages import NAMES, check_codes, opus_names
 
 log = logging.getLogger(__name__)
@@ -177,7 +177,7 @@ class _Suggestion:
 
     def _rank(self, offer: Offer) -> tuple[Any, ...]:
         """Sort key: the config's own name first, then the language in its usual sense, then more pairs."""
-        entries = self.config.entries(Opus, offer.corpus).values()
+        entries = self.config.entries(KINDS["opus"], offer.corpus).values()
         given: dict[str, str] = next((entry.get("names", {}) for entry in entries), {})
         foreign = sum(given.get(code, name) != name for code, name in zip(self.codes, offer.names, strict=True))
         variety = sum(opus_names(code)[name.casefold()] for code, name in zip(self.codes, offer.names, strict=True))
@@ -197,7 +197,7 @@ class _Suggestion:
         """
         models = [self.config.model(name) for name in self.config.models]
         for name, entry in sorted(
-            self.config.entries(Opus, offer.corpus).items(), key=lambda item: item[0] != offer.corpus
+            self.config.entries(KINDS["opus"], offer.corpus).items(), key=lambda item: item[0] != offer.corpus
         ):
             used = {code for model in models for part in model.parts if part.corpus == name for code in part.languages}
             names = entry.get("names", {})
@@ -232,7 +232,7 @@ class _Suggestion:
         return reason is None
 
     def _licence(self, offer: Offer) -> str | None:
-        for entry in self.config.entries(Opus, offer.corpus).values():
+        for entry in self.config.entries(KINDS["opus"], offer.corpus).values():
             return of_pair(entry, "licence", offer.pair)
         return LICENCES.get(offer.corpus.casefold())
 

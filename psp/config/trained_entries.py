@@ -13,6 +13,7 @@ from psp.config.blocks.evaluation import SEMEVAL
 from psp.config.blocks.filters import for_text
 from psp.config.blocks.overlay import differences, merge
 from psp.config.blocks.training import LSTMS, TUNABLE
+from psp.config.blocks.vocabulary import PIECES
 from psp.config.corpus_entries import check_distinct, check_ranking
 from psp.config.made_entries import making
 from psp.config.model import EntryKind, ModelEntry, unspelled
@@ -25,7 +26,6 @@ from psp.evaluation import systems
 from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.pairs.stats.settings import check as check_stats
 from psp.text.languages import check_codes
-from psp.text.tokenizer_kinds import kinds, of_kind
 from psp.training import grid, losses
 
 
@@ -226,15 +226,15 @@ class TableEntry(Trained):
             check_chosen(model, "`train: {select: best}`")
 
     def inert(self, model: ModelEntry) -> tuple[str, ...]:
-        own = {model.tokenizer.block, "lstm" if model.encoder in LSTMS else None}
-        others = {of_kind(kind).block for kind in kinds()} | {"lstm"}
+        own = {model.pieces.block, "lstm" if model.encoder in LSTMS else None}
+        others = {kind.block for kind in PIECES.values()} | {"lstm"}
         return ("transformer.", *(f"{block}." for block in others - own if block))
 
     def files(self, model: ModelEntry) -> list[str]:
-        return [CONFIG, model.tokenizer.file, WEIGHTS]
+        return [CONFIG, model.pieces.file, WEIGHTS]
 
     def rule(self, model: ModelEntry) -> str:
-        return "train" if model.tokenizer.file == SENTENCEPIECE else "train_vocabulary"
+        return "train" if model.pieces.file == SENTENCEPIECE else "train_vocabulary"
 
 
 def with_paths(settings: Mapping[str, Any]) -> dict[str, Any]:
@@ -317,9 +317,9 @@ def _check_vectors(config: Written, model: ModelEntry) -> None:
             f"{where}: {key} is not in `vectors`{closest(key, config.vectors)}; add it there, e.g. "
             f"`vectors: {{{key}: {{mirrors: [https://...], sha256: ...}}}}`"
         )
-    if not model.tokenizer.is_words:
+    if not model.pieces.is_words:
         raise ConfigError(
-            f"{where}: {key} has vectors of words, but this model has {model.tokenizer.pieces_called}; leave it out, "
+            f"{where}: {key} has vectors of words, but this model has {model.pieces.called}; leave it out, "
             "or write `encoder: word`"
         )
     if model["train"]["init_from"] is not None:

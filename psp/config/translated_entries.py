@@ -15,7 +15,6 @@ from psp.config.licences import union
 from psp.config.made_entries import KEPT, Asking, Made, of_files, register
 from psp.config.mined_entries import bitext
 from psp.core.errors import ConfigError
-from psp.corpora.local import Translated
 
 #: Keys that a translated item may have, besides those of the block ``backtranslate``.
 _KEYS = ("translated", "through", "from", "translator", "name", "cap", "filters", "rank")
@@ -27,7 +26,7 @@ _OWN = ("encoder", "sample")
 class TranslatedPairs(Made):
     """``{translated: en, through: fr, from: ..., translator: ...}``."""
 
-    corpus = Translated
+    kind = "translated"
     block = "backtranslate"
 
     def resolve(self, item: Mapping[str, Any], asking: Asking) -> CorpusSpec:
@@ -73,7 +72,7 @@ class TranslatedPairs(Made):
         part = CorpusSpec(
             corpus=item.get("name", f"Translated-{through}"),
             opus="",
-            kind=Translated.kind,
+            kind=self.kind,
             version=None,
             languages=(language, language),
             names=(language, language),

@@ -14,6 +14,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from psp.config.blocks.corpora import of_item
 from psp.config.blocks.entries import Top
 from psp.config.blocks.fields import NAME
 from psp.config.blocks.overlay import merge
@@ -33,7 +34,6 @@ from psp.config.licences import union
 from psp.config.made_entries import made_as
 from psp.config.model import ModelEntry, ModelKind
 from psp.core.errors import ConfigError, closest
-from psp.corpora.kinds import of_item
 from psp.text.languages import check_codes
 
 #: The folder of translators under results/.

@@ -18,9 +18,14 @@ from collections.abc import Callable
 from typing import Any
 
 import numba
+import numpy as np
+import numpy.typing as npt
 from numba.core.caching import FunctionCache, IndexDataCacheFile
+from numba.core.registry import cpu_target
 
 log = logging.getLogger(__name__)
+#: Whether this process has said that it compiles.
+_said = False
 
 # LLVM may fuse a multiplication and an addition, and ignore the sign of zero. NaN and infinity must be kept: they
 # reveal divergence.
@@ -79,6 +84,15 @@ class _Cache(FunctionCache):
         numbas = self._cache_file
         self._cache_file = _CacheFile(self._cache_path, self._impl.filename_base, numbas._source_stamp)
 
+    def load_overload(self, sig: Any, target_context: Any) -> Any:
+        """Load the code for some types; without it numba compiles next, which is said once in a process."""
+        global _said
+        found = super().load_overload(sig, target_context)
+        if found is None and not _said:
+            _said = True
+            log.info("loops are compiled for this processor, which takes some seconds; the next start finds them")
+        return found
+
 
 @compiled(parallel=False, sums=True)
 def dot(a, b):  # type: ignore[no-untyped-def]
@@ -87,6 +101,30 @@ def dot(a, b):  # type: ignore[no-untyped-def]
     for d in range(1, len(a)):
         total += a[d] * b[d]
     return total
+
+
+def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
+    """A bijection of 64-bit numbers that scatters neighbours (the finaliser of SplitMix64).
+
+    For comparing texts, and for noise that is not stored.
+    """
+    values = values + np.uint64(0x9E3779B97F4A7C15)
+    values = (values ^ (values >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
+    values = (values ^ (values >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
+    return values ^ (values >> np.uint64(31))
+
+
+#: The same of one number, for compiled loops.
+mixed = compiled(parallel=False)(mix)
+
+
+def converts_float16() -> bool:
+    """Whether compiled code can convert float16: on x86 by the instructions F16C, which some virtual machines hide.
+
+    Without them LLVM calls a function that numba does not have, and the process dies.
+    """
+    triple, _, features = cpu_target.target_context.codegen().magic_tuple()
+    return not triple.startswith("x86") or "+f16c" in features
 
 
 def set_threads(threads: int) -> int:

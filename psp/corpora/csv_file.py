@@ -3,72 +3,57 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
 from psp.core import files
 from psp.core.errors import DataError
 from psp.corpora.archive import open_text
-from psp.corpora.base import register
+from psp.corpora.estimate import count_lines
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of
-from psp.corpora.table import TableKind
 from psp.text.lines import raw_lines
 
 #: Tried in this order, until the header has the columns.
 DELIMITERS = (",", ";", "\t", "|")
 
 
-@register
-class Csv(TableKind):
-    """Columns of a CSV file; ``names`` has the delimiter (empty: that of the header) before them."""
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+    """Yield its rows; a field in quotes may hold delimiters and line feeds.
 
-    kind = "csv"
-    endings = ("csv",)
-    item = ("csv", "delimiter", "columns")
-    called = "a CSV file, `csv`"
+    Raises:
+        DataError: the file is missing or damaged, its header lacks a column, or a row is longer than a line may be,
+            as when a quote is left open.
+        PspError: the package for .zst is not installed.
+    """
+    path, (given, *columns) = Path(path), names
+    with open_text(path, (".csv", ".txt", ".tsv")) as stream:
+        lines = _Lines(stream, path)
+        header = next(lines, "").removeprefix("\ufeff")
+        delimiter = _delimiter(header, [given] if given else DELIMITERS, columns, path)
+        fields = _fields(header, delimiter)
+        places = [fields.index(name) for name in columns]
+        rows = csv.reader(lines, delimiter=delimiter)
+        while True:
+            line = lines.number + 1
+            lines.of_row = 0
+            try:
+                cells = next(rows, None)
+            except csv.Error as error:
+                yield bad_row(COLUMNS, "", f"not a row of CSV ({error})", line)
+                continue
+            if cells is None:
+                return
+            if len(cells) == len(fields):
+                yield row_of([cells[place] for place in places], columns, line)
+            elif cells:  # an empty line is no row
+                problem = f"{len(cells)} columns, but the header has {len(fields)}"
+                yield bad_row(COLUMNS, delimiter.join(cells), problem, line)
 
-    @classmethod
-    def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-        return item.get("delimiter", ""), *super().names(item, names)
 
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        """Yield its rows; a field in quotes may hold delimiters and line feeds.
-
-        Raises:
-            DataError: the file is missing or damaged, its header lacks a column, or a row is longer than a line may be,
-                as when a quote is left open.
-            PspError: the package for .zst is not installed.
-        """
-        path, (given, *columns) = Path(path), names
-        with open_text(path, (".csv", ".txt", ".tsv")) as stream:
-            lines = _Lines(stream, path)
-            header = next(lines, "").removeprefix("\ufeff")
-            delimiter = _delimiter(header, [given] if given else DELIMITERS, columns, path)
-            fields = _fields(header, delimiter)
-            places = [fields.index(name) for name in columns]
-            rows = csv.reader(lines, delimiter=delimiter)
-            while True:
-                line = lines.number + 1
-                lines.of_row = 0
-                try:
-                    cells = next(rows, None)
-                except csv.Error as error:
-                    yield bad_row(COLUMNS, "", f"not a row of CSV ({error})", line)
-                    continue
-                if cells is None:
-                    return
-                if len(cells) == len(fields):
-                    yield row_of([cells[place] for place in places], columns, line)
-                elif cells:  # an empty line is no row
-                    problem = f"{len(cells)} columns, but the header has {len(fields)}"
-                    yield bad_row(COLUMNS, delimiter.join(cells), problem, line)
-
-    @classmethod
-    def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        lines, _ = super().count(path, corpus, names)
-        return max(lines - 1, 0), False  # a row may have several
+def count(path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
+    lines, _ = count_lines(path, suffixes=(".txt", ".csv"))
+    return max(lines - 1, 0), False  # a row may have several
 
 
 class _Lines(Iterator[str]):

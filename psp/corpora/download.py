@@ -32,11 +32,10 @@ import time
 import urllib.parse
 import zipfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any, TypedDict
 
-from psp.config.blocks.sources import SourcesBlock
+from psp.config.blocks.sources import Remote, SourcesBlock
 from psp.core.corruption import DAMAGE
 from psp.core.errors import DataError, DownloadError
 from psp.core.files import TAKES_NO_MORE, read_json, write_json
@@ -73,27 +72,6 @@ class Download(TypedDict):
     licence_declared: str | None  # the licence declared in the config (SPDX); null if none
     licence_text: str | None  # the beginning of a zip's LICENSE files, or else its READMEs; null if it has neither
     date: str  # when the file arrived (UTC, ISO 8601)
-
-
-@dataclass(frozen=True)
-class Remote:
-    """A published file.
-
-    Args:
-        name: its path under the downloads folder, e.g. ``opus/Tanzil/v1/en-fr.txt.zip``; a .zip must be a valid one.
-        mirrors: addresses, tried in this order.
-        sha256: the pinned checksum, in hexadecimal; None accepts any content.
-        bytes: the pinned size.
-        licence: its declared licence (SPDX), for the record.
-        advice: what to do where no mirror serves it, apart from putting it there by hand.
-    """
-
-    name: str
-    mirrors: tuple[str, ...]
-    sha256: str | None = None
-    bytes: int | None = None
-    licence: str | None = None
-    advice: str = "add a mirror under `sources` in the config, or "
 
 
 class Failure(Exception):

@@ -8,37 +8,25 @@ from pathlib import Path
 from typing import Any
 
 from psp.corpora.archive import text_lines
-from psp.corpora.base import register
 from psp.corpora.rows import COLUMNS, Row, bad_row, row_of, undecodable
-from psp.corpora.table import TableKind
 
 
-@register
-class JsonLines(TableKind):
-    """Fields of objects; ``names`` has those of source, target and, if there is one, score."""
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+    """Yield its rows; a line that is no object with texts in these fields is a bad row.
 
-    kind = "jsonl"
-    endings = ("jsonl", "ndjson")
-    item = ("jsonl", "columns")
-    called = "JSON lines, `jsonl`"
-
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        """Yield its rows; a line that is no object with texts in these fields is a bad row.
-
-        Raises:
-            DataError, PspError: as :func:`psp.corpora.archive.text_lines`.
-        """
-        for line in text_lines(path, (".jsonl", ".ndjson", ".json")):
-            if isinstance(line, bytes):
-                yield undecodable(line)
-                continue
-            try:
-                value = json.loads(line)
-            except (ValueError, RecursionError):
-                yield bad_row(COLUMNS, line, "not a JSON value")
-                continue
-            yield row_of([_field(value, name) for name in names], names)
+    Raises:
+        DataError, PspError: as :func:`psp.corpora.archive.text_lines`.
+    """
+    for line in text_lines(path, (".jsonl", ".ndjson", ".json")):
+        if isinstance(line, bytes):
+            yield undecodable(line)
+            continue
+        try:
+            value = json.loads(line)
+        except (ValueError, RecursionError):
+            yield bad_row(COLUMNS, line, "not a JSON value")
+            continue
+        yield row_of([_field(value, name) for name in names], names)
 
 
 def _field(value: Any, name: str) -> Any:

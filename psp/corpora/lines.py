@@ -3,14 +3,13 @@ r"""Read two files of lines, where line n of one is the translation of line n of
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Sequence
 from itertools import zip_longest
 from pathlib import Path
-from typing import IO, Any
+from typing import IO
 
 from psp.core.errors import DataError
 from psp.corpora.archive import open_text
-from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row, undecodable
 from psp.text.lines import decoded_lines
 
@@ -44,31 +43,13 @@ def aligned(streams: Sequence[IO[bytes]], names: Sequence[str], path: Path, advi
             yield source, target
 
 
-@register
-class Lines(CorpusKind):
-    """Two files of the user's."""
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+    """Yield the pairs; ``names`` are the two files.
 
-    kind = "lines"
-    endings = ("txt",)
-    item = ("source", "target")
-    further_files = ("target",)
-    called = "two files of lines, `source` and `target`"
-    without_scores = "files of lines"
-
-    @classmethod
-    def names(cls, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
-        return str(item["source"]), str(item["target"])
-
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        """Yield the pairs; ``names`` are the two files.
-
-        Raises:
-            DataError: a file is missing or damaged, or they have different numbers of lines.
-            PspError: the package for .zst is not installed.
-        """
-        with contextlib.ExitStack() as stack:
-            streams = [stack.enter_context(open_text(Path(name))) for name in names]
-            yield from aligned(
-                streams, names, Path(path), "line n of one must be the translation of line n of the other"
-            )
+    Raises:
+        DataError: a file is missing or damaged, or they have different numbers of lines.
+        PspError: the package for .zst is not installed.
+    """
+    with contextlib.ExitStack() as stack:
+        streams = [stack.enter_context(open_text(Path(name))) for name in names]
+        yield from aligned(streams, names, Path(path), "line n of one must be the translation of line n of the other")

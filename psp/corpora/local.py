@@ -7,49 +7,22 @@ The suffix names the compression: .gz, .bz2, .xz, .zst, .zip (one member, .txt o
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from pathlib import Path
-from typing import Any, ClassVar
 
 from psp.core.errors import DataError
 from psp.corpora.archive import text_lines
-from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row, parse_rows
 from psp.text.lines import not_utf8
 
 
-@register
-class Local(CorpusKind):
-    """A file of the user's."""
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+    """Yield its rows; the first of two to four columns tells how many the file has. A byte order mark is dropped.
 
-    kind = "local"
-    endings = ("tsv", "txt")
-    item: ClassVar[tuple[str, ...]] = ("path",)
-    called = "a file of pairs, `path`"
-
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        """Yield its rows; the first of two to four columns tells how many the file has. A byte order mark is dropped.
-
-        Raises:
-            DataError, PspError: as :func:`psp.corpora.archive.text_lines`.
-        """
-        return parse_rows(text_lines(path), columns=(2, 3, 4))
-
-
-@register
-class Translated(Local):
-    """The output of :mod:`psp.inference.translation.backtranslate`: lines as in the user's files."""
-
-    kind = "translated"
-    item: ClassVar[tuple[str, ...]] = ()
-    made_by = "backtranslate"
-    makes = ("translated",)
-
-    @classmethod
-    def told(cls, report: Mapping[str, Any]) -> tuple[int, dict[str, Any]]:
-        keys = ("through", "translator", "encoder", "sample", "corpora")
-        return sum(corpus["kept"] for corpus in report["corpora"].values()), {key: report[key] for key in keys}
+    Raises:
+        DataError, PspError: as :func:`psp.corpora.archive.text_lines`.
+    """
+    return parse_rows(text_lines(path), columns=(2, 3, 4))
 
 
 def lines_of(path: Path | str) -> Iterator[str]:

@@ -9,29 +9,24 @@ from __future__ import annotations
 
 import contextlib
 import zipfile
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+from psp.config.blocks.corpora import language_pair
 from psp.core.errors import ConfigError, DataError
 from psp.corpora.archive import listed, open_member, open_zip
-from psp.corpora.base import CorpusKind, register
 from psp.corpora.estimate import count_lines
 from psp.corpora.lines import aligned
 from psp.corpora.rows import Row
 
 
-def language_pair(languages: Iterable[str]) -> str:
-    """Return OPUS's name of a pair of its languages, in alphabetical order: ``("fr", "en")`` gives ``"en-fr"``."""
-    return "-".join(sorted(languages))
-
-
-def member_names(corpus: str, languages: tuple[str, str]) -> tuple[str, str]:
+def member_names(corpus: str, languages: tuple[str, ...]) -> tuple[str, str]:
     """Return the names of the two text members, in the order of ``languages``."""
     pair = language_pair(languages)
     return f"{corpus}.{pair}.{languages[0]}", f"{corpus}.{pair}.{languages[1]}"
 
 
-def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> Iterator[Row]:
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
     r"""Yield the pairs of an archive in order, unmodified; cleaning is left to the filter stage.
 
     Only ``\n`` ends a line, so that a lone CR, U+2028, U+0085 and the like inside a sentence do not break the
@@ -41,19 +36,19 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
     Args:
         path: the zip.
         corpus: OPUS's name of the corpus, e.g. ``"OpenSubtitles"``.
-        languages: OPUS's own names of (source, target), e.g. ``("en", "zh_cn")``, in any order.
+        names: OPUS's own of the languages of source and target, e.g. ``("en", "zh_cn")``, in any order.
 
     Yields:
-        (source, target), in the order of ``languages``; or a bad row where a side is not UTF-8.
+        (source, target), in the order of ``names``; or a bad row where a side is not UTF-8.
 
     Raises:
         ConfigError: the two languages are the same.
         DataError: the archive is missing, damaged, encrypted, lacks a member, or has sides of unequal length.
     """
     path = Path(path)
-    if languages[0] == languages[1]:
-        raise ConfigError(f"{corpus}: an OPUS corpus needs two languages, not {languages[0]} twice")
-    names = member_names(corpus, languages)
+    if names[0] == names[1]:
+        raise ConfigError(f"{corpus}: an OPUS corpus needs two languages, not {names[0]} twice")
+    names = member_names(corpus, names)
     with contextlib.ExitStack() as stack:
         archive = stack.enter_context(open_zip(path))
         members = _members(archive, names, path)
@@ -61,35 +56,13 @@ def read_archive(path: Path | str, corpus: str, languages: tuple[str, str]) -> I
         yield from aligned(streams, members, path, "download the archive again, or leave this corpus out")
 
 
-@register
-class Opus(CorpusKind):
-    """An archive of OPUS in its Moses layout, one for each pair of languages."""
-
-    kind = "opus"
-    by_pair = True
-    without_scores = "OPUS's corpora"
-
-    @classmethod
-    def download(cls, name: str, version: str | None, pair: str) -> str:
-        return f"{cls.kind}/{name}/{version}/{pair}.txt.zip"
-
-    @classmethod
-    def placeholders(cls, file: str) -> dict[str, str]:
-        corpus, version, name = file.split("/")
-        return {"corpus": corpus, "version": version, "pair": name.removesuffix(".txt.zip")}
-
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        return read_archive(path, corpus, (names[0], names[1]))
-
-    @classmethod
-    def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        name = member_names(corpus, (names[0], names[1]))[0]
-        if path.is_dir():  # a mirror, to be packed
-            return count_lines(next(path.rglob(name), path / name))
-        with open_zip(path) as archive:
-            (member,) = _members(archive, (name,), path)
-        return count_lines(path, member)
+def count(path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
+    name = member_names(corpus, names)[0]
+    if path.is_dir():  # a mirror, to be packed
+        return count_lines(next(path.rglob(name), path / name))
+    with open_zip(path) as archive:
+        (member,) = _members(archive, (name,), path)
+    return count_lines(path, member)
 
 
 def _members(archive: zipfile.ZipFile, names: tuple[str, ...], path: Path) -> list[str]:

@@ -13,41 +13,23 @@ from collections.abc import Iterator
 from pathlib import Path
 
 from psp.corpora.archive import only_text_member, open_member, open_zip
-from psp.corpora.base import CorpusKind, register
 from psp.corpora.rows import Row, parse_rows
 from psp.text.lines import decoded_lines
 
 
-@register
-class ParaNmt(CorpusKind):
-    """ParaNMT, and archives like it."""
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+    r"""Yield the rows of an archive in order, unmodified; cleaning is left to the filter stage.
 
-    kind = "paranmt"
-    in_one_language = True
+    Yields:
+        (source, target, score), with the translation score if the file has it, or a
+        :class:`psp.corpora.rows.BadRow`.
 
-    @classmethod
-    def download(cls, name: str, version: str | None, pair: str) -> str:
-        return f"{cls.kind}/{name}/{version}.zip"
-
-    @classmethod
-    def placeholders(cls, file: str) -> dict[str, str]:
-        corpus, name = file.split("/")
-        return {"corpus": corpus, "version": name.removesuffix(".zip")}
-
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        r"""Yield the rows of an archive in order, unmodified; cleaning is left to the filter stage.
-
-        Yields:
-            (source, target, score), with the translation score if the file has it, or a
-            :class:`psp.corpora.rows.BadRow`.
-
-        Raises:
-            DataError: the archive is missing, damaged or encrypted, or does not have exactly one text member; possibly
-                after rows were yielded.
-        """
-        path = Path(path)
-        with open_zip(path) as archive:
-            name = only_text_member(archive, path)
-            with open_member(archive, name, path) as stream:
-                yield from parse_rows(decoded_lines(stream, f"{path} ({name})"), columns=(3, 4))
+    Raises:
+        DataError: the archive is missing, damaged or encrypted, or does not have exactly one text member; possibly
+            after rows were yielded.
+    """
+    path = Path(path)
+    with open_zip(path) as archive:
+        name = only_text_member(archive, path)
+        with open_member(archive, name, path) as stream:
+            yield from parse_rows(decoded_lines(stream, f"{path} ({name})"), columns=(3, 4))

@@ -12,39 +12,27 @@ from typing import Any
 
 from psp.core import files
 from psp.core.errors import DataError, from_extra
-from psp.corpora.base import register
 from psp.corpora.rows import Row, row_of
-from psp.corpora.table import TableKind
 
 #: Rows read at a time.
 BATCH = 1000
 
 
-@register
-class Parquet(TableKind):
-    """Columns of a table; ``names`` has those of source, target and, if there is one, score."""
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+    """Yield its rows.
 
-    kind = "parquet"
-    endings = ("parquet",)
-    item = ("parquet", "columns")
-    called = "a table, `parquet`"
+    Raises:
+        DataError: a file is missing or damaged, lacks a column, or grows by more than the limits when it is
+            unpacked: a text that is stored once may be that of any number of rows.
+        PspError: pyarrow is not installed.
+    """
+    for file in _files(Path(path)):
+        for columns in _batches(file, names):
+            yield from (row_of(cells, names) for cells in zip(*columns, strict=True))
 
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        """Yield its rows.
 
-        Raises:
-            DataError: a file is missing or damaged, lacks a column, or grows by more than the limits when it is
-                unpacked: a text that is stored once may be that of any number of rows.
-            PspError: pyarrow is not installed.
-        """
-        for file in _files(Path(path)):
-            for columns in _batches(file, names):
-                yield from (row_of(cells, names) for cells in zip(*columns, strict=True))
-
-    @classmethod
-    def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        return sum(_rows(file) for file in _files(path)), True
+def count(path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
+    return sum(_rows(file) for file in _files(path)), True
 
 
 def _files(path: Path) -> list[Path]:

@@ -22,7 +22,6 @@ from psp.core import files
 from psp.core.errors import DataError
 from psp.core.files import BUFFER_BYTES, check_plain
 from psp.corpora.archive import open_text
-from psp.corpora.base import CorpusKind, register
 from psp.corpora.estimate import count_lines
 from psp.corpora.rows import ENCODING, Row, bad_row, row_of
 from psp.text.languages import ISO3
@@ -37,50 +36,39 @@ _UTF8 = re.compile(rb"\s*(<\?xml[^>]*encoding\s*=\s*[\"']utf-?8[\"']|(?!<\?xml[^
 codecs.register_error("psp-strange", lambda error: (_STRANGE, error.end))  # type: ignore[attr-defined]
 
 
-@register
-class Tmx(CorpusKind):
-    """A translation memory."""
+def read(path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
+    """Yield the texts of each unit in the two languages; units without one of them are counted in the log.
 
-    kind = "tmx"
-    endings = ("tmx",)
-    item = ("tmx",)
-    called = "a translation memory, `tmx`"
-    without_scores = "translation memories"
+    Raises:
+        DataError: the file is missing, damaged, not well-formed or declares entities, no unit has both languages,
+            or a unit is longer than a line may be; possibly after rows were yielded.
+        PspError: the package for .zst is not installed.
+    """
+    path = Path(path)
+    units = others = 0
+    languages: set[str] = set()
+    with open_text(path, (".tmx", ".xml")) as stream:
+        for line, unit in _Reader(path).units(stream):
+            if not units and len(languages) < 10:  # for the error
+                languages.update(language for language, _ in unit)
+            sides = _sides(unit, names)
+            if len(sides) < 2:
+                others += 1
+                continue
+            units += 1
+            if _STRANGE in sides[0] + sides[1]:
+                yield bad_row(ENCODING, "\t".join(sides), "not UTF-8", line)
+            else:
+                yield row_of(sides, names, line)
+    if not units:
+        there = ", ".join(sorted(languages)[:10])
+        raise DataError(f"no unit has a text in {' and in '.join(names)}; there are {there or 'none'}", path)
+    if others:
+        log.warning("%s: %s of %s units lack %s", path, f"{others:,}", f"{units + others:,}", " or ".join(names))
 
-    @classmethod
-    def read(cls, path: Path | str, corpus: str, names: tuple[str, ...]) -> Iterator[Row]:
-        """Yield the texts of each unit in the two languages; units without one of them are counted in the log.
 
-        Raises:
-            DataError: the file is missing, damaged, not well-formed or declares entities, no unit has both languages,
-                or a unit is longer than a line may be; possibly after rows were yielded.
-            PspError: the package for .zst is not installed.
-        """
-        path = Path(path)
-        units = others = 0
-        languages: set[str] = set()
-        with open_text(path, (".tmx", ".xml")) as stream:
-            for line, unit in _Reader(path).units(stream):
-                if not units and len(languages) < 10:  # for the error
-                    languages.update(language for language, _ in unit)
-                sides = _sides(unit, names)
-                if len(sides) < 2:
-                    others += 1
-                    continue
-                units += 1
-                if _STRANGE in sides[0] + sides[1]:
-                    yield bad_row(ENCODING, "\t".join(sides), "not UTF-8", line)
-                else:
-                    yield row_of(sides, names, line)
-        if not units:
-            there = ", ".join(sorted(languages)[:10])
-            raise DataError(f"no unit has a text in {' and in '.join(names)}; there are {there or 'none'}", path)
-        if others:
-            log.warning("%s: %s of %s units lack %s", path, f"{others:,}", f"{units + others:,}", " or ".join(names))
-
-    @classmethod
-    def count(cls, path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
-        return count_lines(path, end=b"</tu>", suffixes=(".tmx", ".xml"))
+def count(path: Path, corpus: str, names: tuple[str, ...]) -> tuple[int, bool]:
+    return count_lines(path, end=b"</tu>", suffixes=(".tmx", ".xml"))
 
 
 def _sides(unit: Sequence[tuple[str, str]], names: Sequence[str]) -> list[str]:

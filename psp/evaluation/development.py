@@ -24,7 +24,7 @@ from psp.core.errors import ConfigError, DataError
 from psp.evaluation.metrics import OF_PAIRS, no_correlation, standard_error
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.testsets import StsSet, read_development, read_file
-from psp.models.text_model import unit
+from psp.models.cosines import unit
 from psp.pairs.pair_file import read_pairs
 
 Vectors = npt.NDArray[np.float32]

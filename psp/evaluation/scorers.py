@@ -13,7 +13,7 @@ import numpy as np
 import numpy.typing as npt
 
 from psp.core.errors import DataError
-from psp.models.text_model import unit
+from psp.models.cosines import unit
 
 Floats = npt.NDArray[np.float64]
 

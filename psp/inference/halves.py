@@ -13,7 +13,7 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from psp.core.jit import compiled
+from psp.core.jit import compiled, converts_float16
 
 
 def write(vectors: np.ndarray, out: np.ndarray) -> None:
@@ -22,7 +22,10 @@ def write(vectors: np.ndarray, out: np.ndarray) -> None:
     Raises:
         FloatingPointError: a finite number is too large (65,520 and above); ``out`` is still written.
     """
-    if _write(vectors.reshape(-1), out.view(np.uint16).reshape(-1)) and np.isinf(out[np.isfinite(vectors)]).any():
+    if not converts_float16():
+        with np.errstate(over="raise"):
+            out[:] = vectors
+    elif _write(vectors.reshape(-1), out.view(np.uint16).reshape(-1)) and np.isinf(out[np.isfinite(vectors)]).any():
         raise FloatingPointError("overflow encountered in cast")
 
 

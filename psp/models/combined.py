@@ -32,6 +32,7 @@ import numpy as np
 from psp.core import __version__
 from psp.core.errors import DataError
 from psp.models import CONFIG, WEIGHTS, lstm, tokenizer_files
+from psp.models.cosines import unit
 from psp.models.folder import (
     ADD,
     CONCAT,
@@ -52,7 +53,7 @@ from psp.models.folder import (
 )
 from psp.models.static import StaticModel, TokenModel
 from psp.models.table import LARGEST, NOT_FINITE, read_table
-from psp.models.text_model import TextModel, checked_prompts, unit
+from psp.models.text_model import TextModel, checked_prompts
 
 #: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
 #: vectors of 300 dimensions a second on one core, instead of 1.5 million.
@@ -100,9 +101,6 @@ class CombinedModel(TextModel):
         ValueError: there are fewer than two parts, or the weights do not fit them.
         DataError: a part is of a kind that cannot be saved as one, or the prompts are not text.
     """
-
-    #: The class of a loaded combination's parts.
-    _part_class: type[StaticModel] = StaticModel
 
     def __init__(
         self,
@@ -167,7 +165,7 @@ class CombinedModel(TextModel):
             table, tokenizer, others = read_parts(one, tensors, _Renamed(folder, number), folder)
             contextual = read_contextual(one, table, others, folder)
             parts.append(
-                cls._part_class(table, tokenizer, one, threads=threads, accelerate=accelerate, contextual=contextual)
+                StaticModel(table, tokenizer, one, threads=threads, accelerate=accelerate, contextual=contextual)
             )
         own = {
             key: value for key, value in config.items() if key not in ("tokenizer", "encoder")
@@ -258,8 +256,7 @@ class CombinedModel(TextModel):
         made.parts, made.config, made._card = parts, dict(self.config), None  # the card has metrics of this model
         return made
 
-    def save(self, folder: Path | str) -> dict[str, Any]:
-        folder = Path(folder)
+    def _write(self, folder: Path) -> dict[str, Any]:
         entries: list[dict[str, Any]] = []
         tensors: dict[str, np.ndarray] = {}
         contents: dict[str, bytes] = {}

@@ -19,9 +19,9 @@ from __future__ import annotations
 import functools
 import hashlib
 import importlib
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, overload
 
 import numpy as np
 
@@ -47,14 +47,12 @@ OURS = {
     "format", "kind", "dim", "dtype", "vocab_size", "unknown_id", "psp_version", "tokenizer",
     "encoder", "weights_sha256",
 }  # fmt: skip
-#: psp's own kinds of encoder: the module and the class that handle text, and those that people load.
-OWN = {
-    **dict.fromkeys((MEAN, "lstm", "blstm"), ("static:StaticModel", "model:Model")),
-    **dict.fromkeys((CONCAT, ADD), ("combined:CombinedModel", "public:Combination")),
-    TRANSFORMER: ("transformer:TransformerModel", "public:Transformer"),
+#: The kinds of encoder, each with the module and the class of its models.
+KINDS = {
+    **dict.fromkeys((MEAN, "lstm", "blstm"), ("static", "StaticModel")),
+    **dict.fromkeys((CONCAT, ADD), ("combined", "CombinedModel")),
+    TRANSFORMER: ("transformer", "TransformerModel"),
 }
-#: The loaders of other kinds.
-_others: dict[str, Callable[..., Any]] = {}
 _TYPES: dict[str, type] = {
     "dim": int,
     "vocab_size": int,
@@ -222,11 +220,11 @@ def read_contextual(
         DataError: they do not fit each other, or the encoder is neither.
     """
     if (kind := encoder_kind(config)) != MEAN:
-        from psp.models.lstm import KINDS, Lstm
+        from psp.models import lstm
 
-        if kind not in KINDS:
+        if kind not in lstm.KINDS:
             raise DataError(f"its encoder is of the kind {kind!r}, not {MEAN!r}; load it with psp.load_model", folder)
-        return Lstm.read(config["encoder"], tensors, table.dim, folder / WEIGHTS)
+        return lstm.Lstm.read(config["encoder"], tensors, table.dim, folder / WEIGHTS)
     if tensors:
         raise DataError(
             f"holds {', '.join(sorted(tensors))}, which a mean does not have; install the psp that wrote it",
@@ -379,41 +377,91 @@ def _table(values: np.ndarray | None, scale: np.ndarray | None) -> EmbeddingMatr
     return EmbeddingMatrix(values, np.array(scale).ravel(), by_row=scale.shape == by_row)
 
 
-def register_encoder(kind: str, load: Callable[..., Any]) -> None:
-    """Register a kind of encoder: ``load(folder, **options)`` returns the model of a folder that has it.
-
-    The options are those of :meth:`psp.models.static.StaticModel.load`; :func:`read_folder` does the reading.
-
-    Raises:
-        ValueError: the kind is built in.
-    """
-    if kind in OWN:
-        raise ValueError(f"{kind!r} is psp's own kind of encoder")
-    _others[kind] = load
-
-
-def load(folder: Path | str, *, public: bool = False, **options: Any) -> TextModel:
+def load(folder: Path | str, **options: Any) -> TextModel:
     """Load a model's folder, of any kind, whose module is imported here.
 
     Args:
         folder: the folder.
-        public: make the class that people load, which also has a card and can be pushed to the Hub.
-        options: those of :meth:`psp.models.static.StaticModel.load`.
+        options: those of :meth:`psp.models.text_model.TextModel.load`.
 
     Raises:
-        DataError: it is not a model's folder, or is of a kind that is not registered; or as the kind's ``load``.
+        DataError: it is not a model's folder, or of a kind that is not known; or as the kind's ``load``.
         PspError, ValueError: as the kind's ``load``.
     """
     kind = encoder_kind(read_config(Path(folder)))
-    if kind in OWN:
-        module, name = OWN[kind][public].split(":")
-        made: TextModel = getattr(importlib.import_module(f"psp.models.{module}"), name).load(folder, **options)
-        return made
-    if kind not in _others:
+    if kind not in KINDS:
         raise DataError(
-            f"unknown kind of encoder, {kind!r} (known: {', '.join(sorted({*OWN, *_others}))}); import the module that "
-            "registers it (psp.models.folder.register_encoder), or install the psp that wrote it",
+            f"unknown kind of encoder, {kind!r} (known: {', '.join(sorted(KINDS))}); install the psp that wrote it",
             Path(folder) / CONFIG,
         )
-    other: TextModel = _others[kind](folder, **options)
-    return other
+    module, name = KINDS[kind]
+    made: TextModel = getattr(importlib.import_module(f"psp.models.{module}"), name).load(folder, **options)
+    return made
+
+
+@overload
+def load_model(
+    path: Path | str,
+    *,
+    dtype: str | None = None,
+    dim: int | None = None,
+    threads: int = 1,
+    accelerate: bool | str | None = None,
+    verify: bool | None = None,
+) -> TextModel: ...
+
+
+@overload
+def load_model(*, model_name: Path | str, sp_model: Path | str, threads: int = 1) -> tuple[TextModel, None]: ...
+
+
+def load_model(
+    path: Path | str | None = None,
+    *,
+    model_name: Path | str | None = None,
+    sp_model: Path | str | None = None,
+    dtype: str | None = None,
+    dim: int | None = None,
+    threads: int = 1,
+    accelerate: bool | str | None = None,
+    verify: bool | None = None,
+) -> TextModel | tuple[TextModel, None]:
+    """Load a model from its folder, or from the web.
+
+    For the Hugging Face Hub, write ``hf://user/name`` or ``hf://user/name@commit``; for a .zip that a release was
+    packed into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once. ``verify`` is
+    whether the weights are checked by the SHA-256 in config.json, which takes a second per GB; by default those of
+    models from the web are, once in a process.
+
+    The other arguments are those of :meth:`psp.models.text_model.TextModel.load`.
+
+    Or load a checkpoint of the published code and its sentencepiece model, by the argument names of that code:
+    ``model, _ = load_model(model_name="model.pt", sp_model="sp.model")``. See :mod:`psp.models.published`; this needs
+    torch.
+
+    Raises:
+        TypeError: arguments of both ways are mixed.
+        DataError, PspError, ValueError: as :meth:`psp.models.text_model.TextModel.load`, :func:`psp.models.hub.fetch`,
+            :func:`psp.models.zipped.fetch` and :func:`psp.models.published.read_checkpoint`.
+    """
+    if path is not None and model_name is None and sp_model is None:
+        if str(path).startswith("hf://"):
+            from psp.models.hub import fetch
+
+            path, verify = fetch(str(path)), verify is not False
+        elif str(path).startswith(("https://", "http://")):
+            from psp.models import zipped
+
+            path = zipped.fetch(str(path))  # which verifies it, and may fetch it again
+        if verify:
+            check_weights(Path(path))
+        return load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
+    if path is not None or model_name is None or sp_model is None:
+        raise TypeError("load_model: give the path of a model's folder, or both model_name and sp_model")
+    if (dtype, dim, accelerate, verify) != (None, None, None, None):
+        raise TypeError("load_model: dtype, dim, accelerate and verify are for a folder; import the checkpoint first")
+    from psp.models.published import read_checkpoint
+    from psp.models.static import StaticModel
+
+    imported = read_checkpoint(model_name, sp_model)
+    return StaticModel(imported.weight, sp_model, imported.config, threads=threads), None

@@ -17,18 +17,23 @@ from llvmlite import ir
 from numba import types
 from numba.extending import intrinsic
 
-from psp.core.jit import compiled
+from psp.core.jit import compiled, converts_float16
 from psp.models.table import EmbeddingMatrix
 
 
 def pool(table: EmbeddingMatrix, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray) -> None:
-    """See :meth:`psp.models.table.EmbeddingMatrix.pool`."""
+    """See :func:`psp.models.static.write_means`."""
     ids = np.ascontiguousarray(ids, np.int32)
     if table.scale is not None and not table.by_row:
         _in_whole_numbers(table.values, table.scale, ids, offsets, out)
         return
     values = table.values.view(np.uint16) if table.dtype == "float16" else table.values
     _in_floats(values, table.scale, ids, offsets, out)
+
+
+def fits(table: EmbeddingMatrix) -> bool:
+    """Whether compiled code reads such a table on this processor; if not, NumPy does."""
+    return table.dtype != "float16" or converts_float16()
 
 
 @compiled(parallel=False)

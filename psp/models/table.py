@@ -1,20 +1,13 @@
-"""A matrix of subword embeddings in 32, 16 or 8 bits, and the means of its rows.
-
-A mean adds up a sentence's rows one after another, in order, in float32 (8 bits with a scale per dimension: in
-integers), and then divides. This module uses NumPy, and :mod:`psp.models.pooling` compiled code; the results are
-bitwise equal.
-"""
+"""A matrix of subword embeddings in 32, 16 or 8 bits, and its file."""
 
 from __future__ import annotations
 
 import contextlib
-import itertools
 import json
 import math
 import mmap
 from collections.abc import Mapping
 from pathlib import Path
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -26,9 +19,6 @@ from psp.core.files import atomic, open_regular
 
 DTYPES = ("float32", "float16", "int8")
 
-# Rows are gathered into a buffer and added up from there, and the buffer must stay in a core's own cache. Measured at
-# 1024 dimensions (2 MB of L2), sentences/s for 128 KB to 1 MB: 132k 150k 170k (384 KB) 178k 180k (768 KB) 173k.
-BUFFER_BYTES = 768 << 10
 #: Rows processed at a time in passes over the whole matrix, so that it is never copied as a whole.
 CHUNK = 1024
 
@@ -41,6 +31,9 @@ class EmbeddingMatrix:
         scale: for int8, float32 (rows,) or (dim,): multiplies each row or dimension.
         by_row: for int8, whether the scale is per row.
 
+    Attributes:
+        dim: the number of dimensions of a row.
+
     Raises:
         ValueError: the dtype is not supported, or the shapes do not match.
     """
@@ -52,14 +45,10 @@ class EmbeddingMatrix:
             raise ValueError(f"a table of {self.dtype} with {values.ndim} axes, scale {scale is not None}")
         if scale is not None and scale.shape != (values.shape[0 if by_row else 1],):
             raise ValueError(f"a scale of {scale.shape} for a table of {values.shape}")
+        self.dim = int(values.shape[1])
 
     def __len__(self) -> int:
         return len(self.values)
-
-    @property
-    def dim(self) -> int:
-        """The number of dimensions of a row."""
-        return int(self.values.shape[1])
 
     @property
     def nbytes(self) -> int:
@@ -106,79 +95,6 @@ class EmbeddingMatrix:
             except FloatingPointError:
                 raise ValueError("a number of the table is too large for float16 (65,504 at most)") from None
         return EmbeddingMatrix(values)
-
-    def pool(self, ids: np.ndarray, offsets: np.ndarray, out: np.ndarray, compiled: ModuleType | None = None) -> None:
-        """Write the mean of each sentence's rows to ``out``, float32 (sentences, dim); zeros if it has no ids.
-
-        Args:
-            ids: int32, known to be in range.
-            offsets: int64; sentence i has ``ids[offsets[i]:offsets[i + 1]]``.
-            out: the output.
-            compiled: :mod:`psp.models.pooling`, to use compiled code.
-        """
-        if compiled is not None:
-            compiled.pool(self, ids, offsets, out)
-            return
-        lengths = np.diff(offsets)
-        order = np.argsort(lengths, kind="stable")
-        ordered = lengths[order]
-        edges = [0, *(np.flatnonzero(np.diff(ordered)) + 1).tolist(), len(order)]
-        rows = max(1, BUFFER_BYTES // (4 * self.dim))
-        buffer = np.empty((rows, self.dim), self.values.dtype)
-        # Sentences of the same number of pieces are pooled together: a gather and one sum over an axis. Measured,
-        # sentences/s at 1024 dimensions: this 180k; a loop over sentences 105k; np.add.reduceat 57k at best.
-        for start, stop in itertools.pairwise(edges):
-            pieces = int(ordered[start]) if stop > start else 0
-            if pieces == 0:
-                out[order[start:stop]] = 0.0
-                continue
-            if pieces > rows:
-                for number in order[start:stop].tolist():
-                    out[number] = self._long_sum(ids[offsets[number] : offsets[number + 1]], buffer)
-                    out[number] /= np.float32(pieces)
-                continue
-            within = np.arange(pieces)
-            step = max(1, rows // pieces)
-            for low in range(start, stop, step):
-                chosen = order[low : min(low + step, stop)]
-                flat = ids[(offsets[chosen][:, None] + within).ravel()]
-                gathered = buffer[: len(flat)]
-                # mode="clip" gathers straight into the buffer, "raise" copies first; the ids are known to be valid.
-                np.take(self.values, flat, axis=0, out=gathered, mode="clip")
-                sums = self._sums(gathered, flat, len(chosen))
-                sums /= np.float32(pieces)
-                out[chosen] = sums
-
-    def _long_sum(self, ids: np.ndarray, buffer: np.ndarray) -> np.ndarray:
-        """Sum more rows than the buffer holds, float32 (dim,): gathered at once, a text of 10 MB would take 9 GB.
-
-        Rows are added one after another, as everywhere, so that the result is bitwise that of a single sum.
-        """
-        by_dimension = None if self.by_row else self.scale  # integers, whose sum is scaled
-        total: np.ndarray = np.zeros(self.dim, np.float32 if by_dimension is None else np.int64)
-        for start in range(0, len(ids), len(buffer)):
-            flat = ids[start : start + len(buffer)]
-            rows = np.take(self.values, flat, axis=0, out=buffer[: len(flat)], mode="clip")
-            if by_dimension is not None:
-                total = total + np.add.reduce(rows, axis=0, dtype=np.int64)
-                continue
-            if self.scale is not None:
-                rows = rows * self.scale[flat].reshape(-1, 1)
-            parts = np.concatenate([total[None], rows], dtype=np.float32) if start else rows.astype(np.float32)
-            total = np.add.accumulate(parts, axis=0)[-1] if self.dim == 1 else np.add.reduce(parts, axis=0)
-        return total if by_dimension is None else total.astype(np.float32) * by_dimension
-
-    def _sums(self, gathered: np.ndarray, flat: np.ndarray, sentences: int) -> np.ndarray:
-        """Sum the rows of each sentence, float32 (sentences, dim)."""
-        parts = gathered.reshape(sentences, -1, self.dim)
-        if self.scale is not None and not self.by_row:
-            return np.add.reduce(parts, axis=1, dtype=np.int32).astype(np.float32) * self.scale
-        if self.scale is not None:
-            parts = parts * self.scale[flat].reshape(sentences, -1, 1)
-        parts = parts.astype(np.float32, copy=False)
-        if self.dim == 1:  # reduce does not add contiguous numbers in order
-            return np.add.accumulate(parts, axis=1)[:, -1]
-        return np.add.reduce(parts, axis=1)
 
 
 def _whole_numbers(rows: np.ndarray, by_row: bool) -> tuple[float, EmbeddingMatrix]:

@@ -1,4 +1,4 @@
-"""What models of every kind do with text, by the interface of sentence-transformers (6.2); and cosines of vectors.
+"""What models of every kind do with text, by the interface of sentence-transformers (6.2).
 
 Code written for that library's models runs unchanged with ours. Differences, and their reasons:
 
@@ -16,7 +16,7 @@ from __future__ import annotations
 import abc
 import contextlib
 import logging
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Iterable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, field
 from pathlib import Path
 from types import MappingProxyType
@@ -26,6 +26,7 @@ import numpy as np
 
 from psp.core.errors import DataError, PspError
 from psp.core.logs import Progress
+from psp.models.cosines import fast_cosines, unit
 
 log = logging.getLogger(__name__)
 
@@ -158,7 +159,7 @@ def _check_place(device: Any, pool: Any) -> None:
 
 
 class TextModel(abc.ABC):
-    """A model: text in, vectors out. A kind of models is a subclass, and an entry in :mod:`psp.models.folder`.
+    """A model: text in, vectors out; ``psp.Model``. A kind is a subclass, and an entry in :mod:`psp.models.folder`.
 
     :meth:`encode` and what is around it follow sentence-transformers.
     """
@@ -193,7 +194,45 @@ class TextModel(abc.ABC):
             PspError: the model needs a segmenter or a library that is not installed.
             ValueError: ``dtype`` or ``dim`` is not available; or as for the class.
         """
+        if cls is TextModel:
+            from psp.models.folder import load
+
+            return load(folder, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)  # type: ignore[return-value]
         return cls._load(Path(folder), threads, accelerate).quantized(dtype, dim)
+
+    @classmethod
+    def from_pretrained(cls, path: Path | str, **options: Any) -> TextModel:
+        """:func:`psp.load_model` by another name: of a folder, or of an address on the web."""
+        from psp.models.folder import load_model
+
+        return load_model(path, **options)
+
+    def save(self, folder: Path | str, *, card: bool = True) -> dict[str, Any]:
+        """Write the model as a folder; the same model gives the same bytes.
+
+        Args:
+            folder: the folder.
+            card: also write README.md, a model card without scores; one that a person has edited stays.
+
+        Returns:
+            The complete config.
+
+        Raises:
+            DataError: an embedding matrix is not finite, or the folder cannot be written.
+        """
+        config = self._write(Path(folder))
+        if card:
+            from psp.models import card as cards
+            from psp.models import card_file
+
+            card_file.write(Path(folder), cards.card(config))
+        return config
+
+    def push_to_hub(self, repo_id: str, **options: Any) -> str:
+        """Upload the model: :func:`psp.models.hub.push`."""
+        from psp.models.hub import push
+
+        return push(self, repo_id, **options)
 
     @classmethod
     @abc.abstractmethod
@@ -224,15 +263,8 @@ class TextModel(abc.ABC):
         """
 
     @abc.abstractmethod
-    def save(self, folder: Path | str) -> dict[str, Any]:
-        """Write the model as a folder; the same model gives the same bytes.
-
-        Returns:
-            The complete config.
-
-        Raises:
-            DataError: an embedding matrix is not finite, or the folder cannot be written.
-        """
+    def _write(self, folder: Path) -> dict[str, Any]:
+        """Write all files but the card; return the complete config."""
 
     @abc.abstractmethod
     def _read(self, texts: list[str], first: int) -> Any:
@@ -577,55 +609,3 @@ def _vectors(vectors: np.ndarray) -> np.ndarray:
     if rows.ndim != 2:
         raise ValueError(f"vectors of shape {rows.shape}, not (dim,) or (n, dim)")
     return rows
-
-
-def cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Compute the cosine of each row of ``left`` (n, dim) with the same row of ``right``: float64 (n,), in float64."""
-    products = np.einsum("ij,ij->i", left, right, dtype=np.float64)
-    squares = [np.einsum("ij,ij->i", side, side, dtype=np.float64) for side in (left, right)]
-    return _ratios(products, np.sqrt(squares[0] * squares[1]))
-
-
-def text_cosines(embed: Callable[[Sequence[str]], np.ndarray], pairs: Sequence[tuple[str, str]]) -> np.ndarray:
-    """The cosine of the two texts of each pair, float64 (n,); each distinct text is embedded once."""
-    if not pairs:
-        return np.zeros(0)
-    texts = list(dict.fromkeys(text for pair in pairs for text in pair))
-    places = {text: place for place, text in enumerate(texts)}
-    vectors = np.asarray(embed(texts), np.float32)
-    return cosines(vectors[[places[text] for text, _ in pairs]], vectors[[places[text] for _, text in pairs]])
-
-
-def fast_cosines(left: np.ndarray, right: np.ndarray) -> np.ndarray:
-    """Compute :func:`cosines` of float32 vectors, in float32 where possible: accurate to about 1e-6."""
-    # Float32 sums take a ninth of the time of float64 copies (0.34 against 3.0 us per vector of 1,024). Filters need
-    # cosines(), where the last bit may decide, so this cannot replace it; nor is it called below, since the root of a
-    # product and the product of roots round differently, and scores would change in the last bit.
-    products = np.einsum("ij,ij->i", left, right).astype(np.float64)
-    squares = [np.einsum("ij,ij->i", side, side).astype(np.float64) for side in (left, right)]
-    # Recompute in float64 where squares may have over- or underflowed.
-    odd = ~np.logical_and.reduce([(square > 1e-20) & (square < 1e30) for square in squares])
-    if odd.any():
-        a, b = left[odd].astype(np.float64), right[odd].astype(np.float64)
-        products[odd] = np.einsum("ij,ij->i", a, b)
-        squares[0][odd], squares[1][odd] = np.einsum("ij,ij->i", a, a), np.einsum("ij,ij->i", b, b)
-    return _ratios(products, np.sqrt(squares[0]) * np.sqrt(squares[1]))
-
-
-def unit(vectors: np.ndarray) -> np.ndarray:
-    """Scale vectors (n, dim) to unit length, in their own type, float32 or float64; zero vectors stay zero."""
-    # Divide by the largest number first, so that no square over- or underflows.
-    largest = np.maximum(vectors.max(axis=1, initial=0), -vectors.min(axis=1, initial=0))
-    scaled = vectors / _or_one(largest)[:, None]
-    scaled /= _or_one(np.sqrt(np.einsum("ij,ij->i", scaled, scaled)))[:, None]
-    return scaled
-
-
-def _or_one(values: np.ndarray) -> np.ndarray:
-    """Make zeros ones, in place, to divide by."""
-    values[values == 0] = 1
-    return values
-
-
-def _ratios(products: np.ndarray, norms: np.ndarray) -> np.ndarray:
-    return np.clip(np.divide(products, norms, out=np.zeros(len(norms)), where=norms > 0), -1.0, 1.0)

@@ -249,8 +249,7 @@ class TransformerModel(TokenModel):
     def identity(self) -> str:
         return self._described().hexdigest()  # which covers the table; to embed 30,000 pieces would take minutes
 
-    def save(self, folder: Path | str) -> dict[str, Any]:
-        """Write the model as a folder; :func:`save_transformer`."""
+    def _write(self, folder: Path) -> dict[str, Any]:
         return save_transformer(folder, self.contextual.model, self.config, self.contextual.keys())
 
 

@@ -54,7 +54,7 @@ def fetch(address: str) -> Path:
             damaged = True
     with from_extra("data", f"{address}: downloads need requests"):
         import requests  # noqa: F401  # needed for downloads
-    from psp.corpora.download import Remote
+    from psp.config.blocks.sources import Remote
     from psp.corpora.download import fetch as download
 
     packed = folder.with_suffix(".zip")

@@ -28,9 +28,9 @@ from psp.config.blocks.mixing import PivotBlock
 from psp.core.errors import ConfigError
 from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.logs import Progress
+from psp.models.cosines import cosines
 from psp.models.embedding_cache import cached
 from psp.models.registry import TextEncoder
-from psp.models.text_model import cosines
 from psp.pairs.dedupe import by_bucket, default_shards, seed_for
 from psp.pairs.draw import HashDraw
 from psp.pairs.pair_file import blocks, own_layout, rows_of, text_of, write_rows

@@ -30,12 +30,12 @@ from typing import IO, Any, Literal, TypedDict
 
 import numpy as np
 
+from psp.config.blocks.corpora import KINDS
 from psp.config.blocks.mixing import CALLED, DECILES, NEEDS
 from psp.core.errors import ConfigError, PspError
 from psp.core.files import atomic_bytes, folder_beside, write_json
 from psp.core.logs import Progress
 from psp.corpora import open_corpus
-from psp.corpora.kinds import of_kind
 from psp.corpora.rows import BadRow
 from psp.pairs.dedupe import seed_for
 from psp.pairs.filters.overlap import OverlapFilter
@@ -141,7 +141,7 @@ def with_scores(corpora: Sequence[tuple[str, str, Path | str, tuple[str, ...]]],
     """
     labels = []
     for label, kind, path, names in corpora:
-        if of_kind(kind).without_scores or not Path(path).exists():
+        if KINDS[kind].without_scores or not Path(path).exists():
             continue
         with contextlib.suppress(PspError):
             rows = open_corpus(kind, path, "", tuple(names))

@@ -14,9 +14,9 @@ from typing import TYPE_CHECKING, Any, NotRequired, TypedDict, cast
 
 import numpy as np
 
+from psp.config.blocks.corpora import KINDS
 from psp.core.errors import DataError
 from psp.core.files import atomic_text, read_json, sha256, write_json
-from psp.corpora.kinds import of_kind
 from psp.pairs import data_warnings
 from psp.pairs.data_warnings import filter_of, read_samples, shortened, verbatim
 from psp.pairs.pair_file import read_mixed
@@ -322,15 +322,20 @@ def _corpus(
 
 def _made(source: CorpusSource, read: int) -> dict[str, Any]:
     """How pairs were made from others, by their kind, from the report of the stage that made them; or nothing."""
-    kind = of_kind(source.kind)
-    if kind.made_by is None:
+    if KINDS[source.kind].made_by is None:
         return {}
-    pairs, told = kind.told(read_json(source.file))
+    report = read_json(source.file)
+    if source.kind == "mined":
+        kept = {key: value for key, value in report.items() if key not in ("format", "languages", "sample")}
+        pairs, told = report["pairs"], {**kept, "sample": report["sample"][:SAMPLES]}
+    else:
+        pairs = sum(corpus["kept"] for corpus in report["corpora"].values())
+        told = {key: report[key] for key in ("through", "translator", "encoder", "sample", "corpora")}
     if pairs != read:
         raise DataError(
-            f"{pairs:,} pairs were {kind.kind}, but {read:,} were filtered; ask for this file again", source.file
+            f"{pairs:,} pairs were {source.kind}, but {read:,} were filtered; ask for this file again", source.file
         )
-    return {kind.kind: told}
+    return {source.kind: told}
 
 
 def _sizes(path: Path, labels: Sequence[str]) -> list[dict[str, int]]:
@@ -461,7 +466,7 @@ def corpora_table(value: Mapping[str, Any]) -> Table:
 
 def dropped_table(corpus: Mapping[str, Any]) -> Table:
     """What the filters dropped of a corpus, by reason."""
-    what = "sentences" if of_kind(corpus["kind"]).is_text else "pairs"
+    what = "sentences" if KINDS[corpus["kind"]].is_text else "pairs"
     rows: list[list[Cell]] = [
         [entry["filter"] or "", entry["reason"], entry["pairs"], share(entry["pairs"], corpus["read"], "{:.2f}")]
         for entry in corpus["dropped"]
@@ -478,7 +483,7 @@ def _lines(value: Mapping[str, Any]) -> Iterator[str]:
     total = value["total"]
     yield f"# The data of {value['model']}"
     yield ""
-    texts = [of_kind(corpus["kind"]).is_text for corpus in value["corpora"]]
+    texts = [KINDS[corpus["kind"]].is_text for corpus in value["corpora"]]
     what = "sentences" if all(texts) else "pairs and sentences" if any(texts) else "pairs"
     yield (
         f"Languages: {', '.join(value['languages'])}. Recipe: {value['recipe']}. {len(texts)} "
@@ -535,7 +540,7 @@ def _section(corpus: Mapping[str, Any]) -> Iterator[str]:
         return
     yield ""
     yield dropped_table(corpus).markdown()[:-1]
-    text = of_kind(corpus["kind"]).is_text
+    text = KINDS[corpus["kind"]].is_text
     for entry in corpus["dropped"]:
         if entry["samples"]:
             yield ""

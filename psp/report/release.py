@@ -153,7 +153,7 @@ def _smaller(model_dir: Path, folder: Path, form: str, quantized: Mapping[str, A
         )
     made = model.quantized(dtype, dim)
     made.config.setdefault("quantized_from", {"dtype": model.dtype, "dim": model.dim})
-    made.save(folder)
+    made.save(folder, card=False)
     scores: Mapping[str, Any] = same_form[0]["scores"]
     return scores
 

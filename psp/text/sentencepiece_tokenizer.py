@@ -45,12 +45,10 @@ class SentencepieceTokenizer(Tokenizer):
     kind = "subword"
     written_as = "sentencepiece"
     file = FILE
-    block = "subword"
     pieces_called = "subwords"
     pieces_in_full = "sentencepiece pieces"
     looked_up = "encoded once, then looked up"
     collected = False
-    store_bytes = 73
     against_unknown = "its characters are too rare to have pieces; raise subword.character_coverage, or vocab_size"
     read_in_order = True
     marks_spaces = normalises = True
@@ -64,17 +62,6 @@ class SentencepieceTokenizer(Tokenizer):
         self._size: int = self.processor.get_piece_size()
         self._unknown: int = self.processor.unk_id()
         super().__init__(config)
-
-    @classmethod
-    def most(cls, settings: Mapping[str, Any]) -> int:
-        return int(settings["subword"]["vocab_size"])
-
-    @classmethod
-    def making_mb(cls, settings: Mapping[str, Any], sentences: float) -> float:
-        sample = min(settings["subword"]["sample"], sentences)
-        # Measured: 150 MB for 0.1M and 1,400 MB for 1M real en-fr sentences of 84 bytes (sentencepiece 0.2.3); this is
-        # twice that, for languages and corpora with longer lines.
-        return float(500 + 3 * sample / 1000)
 
     @classmethod
     def load(cls, folder: Folder, config: Mapping[str, Any]) -> Self:

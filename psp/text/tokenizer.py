@@ -173,9 +173,8 @@ class Tokenizer(abc.ABC):
     kind: ClassVar[str]
     #: Its name in config.json and in stores, if different.
     written_as: ClassVar[str | None] = None
-    #: Its file in a model's folder, and what makes that: the config's block and the rule of this name.
+    #: Its file in a model's folder.
     file: ClassVar[str]
-    block: ClassVar[str] = "vocabulary"
     #: The name of its pieces, in the plural; and in full, for a card.
     pieces_called: ClassVar[str] = "pieces"
     pieces_in_full: ClassVar[str] = "pieces"
@@ -183,12 +182,8 @@ class Tokenizer(abc.ABC):
     looked_up: ClassVar[str] = "looked up"
     #: Whether a vocabulary can be collected from the text itself where training begins.
     collected: ClassVar[bool] = True
-    #: Bytes that a pair takes in a store, for `psp plan`.
-    store_bytes: ClassVar[int] = 100
     #: What to do where much of a text has no piece.
     against_unknown: ClassVar[str] = "they are too rare for the vocabulary; raise vocabulary.size, or lower min_count"
-    #: Why training cannot start from the spelling of pieces; None if it can.
-    unspelled: ClassVar[str | None] = None
     #: Whether its pieces are words, which have vectors that others have trained; and whether an LSTM reads them.
     is_words: ClassVar[bool] = False
     read_in_order: ClassVar[bool] = False
@@ -200,16 +195,6 @@ class Tokenizer(abc.ABC):
     library: ClassVar[str] = "psp"
     #: Why an export format cannot hold this kind, by format; the graph and psp's own format hold any.
     unsupported: ClassVar[Mapping[str, str]] = {}
-
-    @classmethod
-    def most(cls, settings: Mapping[str, Any]) -> int:
-        """The largest number of ids, by a model's blocks of settings."""
-        return int(settings["vocabulary"]["size"]) + 1
-
-    @classmethod
-    def making_mb(cls, settings: Mapping[str, Any], sentences: float) -> float:
-        """An estimate of the memory to make its file from this many sentences."""
-        return 500
 
     @classmethod
     def name_on_disk(cls) -> str:

@@ -27,8 +27,6 @@ class TrigramTokenizer(VocabularyTokenizer):
     kind = "trigram"
     pieces_called, pieces_in_full = "trigrams", "character trigrams"
     looked_up = "all trigrams looked up"
-    store_bytes = 380
-    unspelled = "no two trigrams share a run of three characters"
     unsupported: ClassVar = {
         "word2vec": "separates columns by spaces, which trigrams contain",
         "static-embedding": "has a tokenizer whose pieces do not overlap, as trigrams do",

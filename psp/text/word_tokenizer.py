@@ -61,7 +61,6 @@ class WordTokenizer(VocabularyTokenizer):
 
     kind = "word"
     pieces_called = pieces_in_full = "words"
-    store_bytes = 73
     is_words = read_in_order = True
     block_keys = ("split",)
 

@@ -281,18 +281,20 @@ class Trainer:
     def _loss(
         self, pairs: Pairs, sentences: Encoded, rows: npt.NDArray[np.int64], negatives: Negatives | None
     ) -> tuple[Tensor, float]:
-        """The loss of a mini-batch, and its value."""
-        batch = MiniBatch(pairs, rows, negatives, self._device, self.step)
+        """The loss of a mini-batch, and its value.
 
-        def encode(
-            texts: npt.NDArray[np.int64], numbers: npt.NDArray[np.int64], further: Encoded | None = None
-        ) -> Tensor:
-            there = sentences if further is None else Encoded.join([sentences, further])
-            return self.encoder(there.take(texts), self.step, numbers)
-
+        With ``matryoshka`` it is the mean over the vectors and over their beginnings of these lengths.
+        """
+        compared = self._objective.compare(MiniBatch(pairs, rows, negatives, self._device, self.step))
+        texts = np.concatenate(compared.texts)
+        known = sentences if compared.further is None else Encoded.join([sentences, compared.further])
         with self._precision():
-            loss, without_negative = self._objective(batch, encode, self.settings.matryoshka)
-        self.without_negative += without_negative
+            vectors = self.encoder(known.take(texts), self.step, np.arange(len(texts)))
+            loss = compared.loss(vectors)
+            if lengths := self.settings.matryoshka:
+                shorter = [compared.loss(vectors[:, :length].contiguous()) for length in lengths]
+                loss = torch.stack([loss, *shorter]).mean()
+        self.without_negative += compared.without_negative
         value = float(loss.detach())
         if not math.isfinite(value):
             raise PspError(f"training diverged at step {self.step + 1}: the loss is {value}; {ADVICE}")

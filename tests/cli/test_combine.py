@@ -10,8 +10,9 @@ import safetensors.numpy
 
 from psp.cli.main import main
 from psp.models import card_file
-from psp.models.model import Model, load_model
-from psp.models.public import Combination
+from psp.models.combined import CombinedModel
+from psp.models.folder import load_model
+from psp.models.static import StaticModel
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES
 
@@ -22,7 +23,7 @@ def words_model(tmp_path_factory):
     folder = tmp_path_factory.mktemp("words") / "words"
     tokenizer = WordTokenizer([(word, 1) for word in sorted({word for text in SENTENCES for word in text.split()})])
     table = np.random.default_rng(2).standard_normal((len(tokenizer), 7), dtype=np.float32)
-    Model(table, tokenizer, {"languages": ["fr", "de"], "lower_case": True}).save(folder)
+    StaticModel(table, tokenizer, {"languages": ["fr", "de"], "lower_case": True}).save(folder)
     return folder
 
 
@@ -47,7 +48,7 @@ def test_the_model_is_the_librarys(small_model, words_model, tmp_path, capsys):
     main(["combine", str(small_model), str(words_model), "--weights", "1,0.5", "--out", str(tmp_path / "a/model")])
     said = capsys.readouterr()
     made = load_model(tmp_path / "a/model")
-    expected = Combination([load_model(small_model), load_model(words_model)], [1, 0.5])
+    expected = CombinedModel([load_model(small_model), load_model(words_model)], [1, 0.5])
     assert made.embed_raw_text(SENTENCES).tobytes() == expected.embed_raw_text(SENTENCES).tobytes()
     assert made.weights == (1.0, 0.5) and made.config["languages"] == ["en", "fr", "de"]
     assert card_file.is_generated((tmp_path / "a/model/README.md").read_text())
@@ -69,7 +70,7 @@ def test_three_models_one_of_them_a_combination(small_model, both, tmp_path, cap
 def test_other_differences_are_said(small_model, tmp_path, capsys):
     pytest.importorskip("jieba")
     model = load_model(small_model)
-    other = Model(
+    other = StaticModel(
         model.weight, model.sentencepiece_model, {"prompts": {"query": "q: "}, "segment": {"zh": {"name": "jieba"}}}
     )
     other.save(tmp_path / "zh")

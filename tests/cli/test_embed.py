@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from psp.cli import capped
 from psp.cli.main import main
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from tests.conftest import SENTENCES, odd_text
 
 LINES = [*SENTENCES, "", " ", "日本 🙂", "x\ry\u2028z\x85", "the cat " * 50] * 8

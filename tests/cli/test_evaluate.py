@@ -10,7 +10,8 @@ import pytest
 from psp.cli.main import main
 from psp.evaluation.evaluate import evaluate
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.model import Model, load_model
+from psp.models.folder import load_model
+from psp.models.static import StaticModel
 from tests.conftest import PAIRS, train_sentencepiece
 
 TASKS = """
@@ -28,7 +29,9 @@ def folder(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     pieces = train_sentencepiece(tmp_path / "sp.model")
     table = np.random.default_rng(1).standard_normal((150, 8)).astype(np.float32)
-    Model(table[: _size(pieces)], pieces, {"languages": ["en", "fr"], "lower_case": True}).save(tmp_path / "model")
+    StaticModel(table[: _size(pieces)], pieces, {"languages": ["en", "fr"], "lower_case": True}).save(
+        tmp_path / "model"
+    )
     english, french = zip(*PAIRS[:30], strict=True)
     (tmp_path / "judged.tsv").write_text(
         "".join(f"{n % 6}\t{one}\t{other}\n" for n, (one, other) in enumerate(PAIRS[:40])), "utf-8"

@@ -13,8 +13,7 @@ import pytest
 
 from psp.cli.main import main
 from psp.core.files import sha256
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.models.folder import load_model, save_model
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 

@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from psp.cli.main import main
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.models.folder import load_model, save_model
 from tests.conftest import SENTENCES
 
 

@@ -11,7 +11,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from psp.cli.main import main
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from tests.conftest import PAIRS, odd_text
 
 column = odd_text.map(lambda text: text.replace("\n", " ").replace("\t", " "))

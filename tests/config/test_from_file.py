@@ -12,6 +12,7 @@ from psp.config.config import Config
 from psp.config.from_file import config_of
 from psp.core.errors import PspError
 from psp.core.workflow import CONFIG, home
+from psp.corpora import reader
 
 EN_FR = ("en", "fr")
 
@@ -88,7 +89,7 @@ def test_each_kind_of_file(tmp_path, name, text, item):
     entry, *_, config = written(tmp_path / name, text)
     assert entry["corpora"] == [{key: str(tmp_path / value) if value == name else value for key, value in item.items()}]
     (part,) = config.model("mine").parts
-    assert next(iter(part.of.read(part.path, part.corpus, part.names)))[:2] == ("the cat", "le chat")
+    assert next(iter(reader(part.kind).read(part.path, part.corpus, part.names)))[:2] == ("the cat", "le chat")
 
 
 @pytest.mark.parametrize(

@@ -15,6 +15,8 @@ import pytest
 
 pytest.importorskip("numba")
 
+from psp.core import jit  # it needs numba
+
 SUM = """
 from psp.core.jit import compiled
 
@@ -101,3 +103,14 @@ print(dot(np.ones(3), np.ones(3)))
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=120)
     assert result.stdout == "3.0\n", result.stderr
     assert result.stderr.count("dot is recompiled at every start: ") == 1
+
+
+def test_that_loops_are_compiled_is_said_once_and_not_where_they_are_found(
+    source: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level("INFO")
+    for said in (1, 1):  # the second process finds both
+        monkeypatch.setattr(jit, "_said", False)
+        sums = loaded(source)
+        assert sums.total(FLOATS) == 7 and sums.total(INTEGERS) == 7
+        assert len([one for one in caplog.records if "compiled for this processor" in one.getMessage()]) == said

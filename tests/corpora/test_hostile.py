@@ -9,9 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from psp.config.blocks.sources import Remote
 from psp.core.errors import ConfigError, DataError
 from psp.corpora import open_corpus
-from psp.corpora.download import Remote, fetch
+from psp.corpora.download import fetch
 from tests.config.test_config import config, fr, message
 
 HARMFUL = (

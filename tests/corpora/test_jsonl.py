@@ -10,8 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
-from psp.corpora import open_corpus
-from psp.corpora.kinds import of_kind
+from psp.corpora import count_pairs, open_corpus
 from psp.corpora.rows import BadRow
 
 NAMES = ("source", "target")
@@ -29,7 +28,7 @@ def test_the_texts_are_those_of_the_objects(tmp_path_factory, rows, ascii_only):
     path.write_text("".join(f"{one}\n" for one in objects), encoding="utf-8", newline="\n")
     found = read(path)
     assert [[side.split() for side in row] for row in found] == [[side.split() for side in row] for row in rows]
-    assert of_kind("jsonl").count(path, "", NAMES) == (len(rows), True)
+    assert count_pairs("jsonl", path, "", NAMES) == (len(rows), True)
 
 
 def test_fields_within_fields_and_scores(tmp_path):

@@ -10,10 +10,13 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from psp.config.blocks.corpora import language_pair
+from psp.config.blocks.sources import Remote
 from psp.core.errors import ConfigError, DataError
-from psp.corpora import open_corpus
-from psp.corpora.download import Remote, fetch
-from psp.corpora.opus import Opus, language_pair, member_names, read_archive
+from psp.corpora import count_pairs, open_corpus
+from psp.corpora.download import fetch
+from psp.corpora.opus import member_names
+from psp.corpora.opus import read as read_archive
 from psp.corpora.rows import BadRow
 
 EXACT = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
@@ -65,7 +68,8 @@ def test_a_folder_of_its_two_files_replaces_an_archive(tmp_path: Path) -> None:
     fetched = tmp_path / "downloads/en-fr.txt.zip"
     fetch(Remote("opus/Toy/v1/en-fr.txt.zip", (str(tmp_path / "mine"),)), fetched, tmp_path / "record.json")
     assert list(read_archive(fetched, "Toy", ("en", "fr"))) == PAIRS
-    assert Opus.count(fetched, "Toy", ("en", "fr")) == Opus.count(tmp_path / "mine", "Toy", ("en", "fr")) == (400, True)
+    for path in (fetched, tmp_path / "mine"):
+        assert count_pairs("opus", path, "Toy", ("en", "fr")) == (400, True)
     twice = make(tmp_path / "b.zip", {"a/Toy.en-fr.en": b"a\n", "b/Toy.en-fr.en": b"b\n", "Toy.en-fr.fr": b"c\n"})
     assert "two members Toy.en-fr.en (" in fails(twice)
 

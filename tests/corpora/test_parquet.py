@@ -14,8 +14,7 @@ from hypothesis import strategies as st
 from psp.config.config import Config
 from psp.core import files
 from psp.core.errors import ConfigError, DataError
-from psp.corpora import open_corpus
-from psp.corpora.kinds import of_kind
+from psp.corpora import count_pairs, open_corpus
 from psp.corpora.rows import BadRow
 
 pyarrow = pytest.importorskip("pyarrow", reason="not installed (pip install 'paraphrastic[parquet]')")
@@ -43,7 +42,7 @@ def test_the_texts_are_those_of_the_table_in_its_order(tmp_path_factory, rows):
         tuple(" ".join(side.split()) for side in row) for row in rows
     ]
     assert not any("\n" in side or "\t" in side for row in found for side in row)
-    assert of_kind("parquet").count(path, "x", NAMES) == (len(rows), True)
+    assert count_pairs("parquet", path, "x", NAMES) == (len(rows), True)
 
 
 def test_folders_fields_and_scores(tmp_path):
@@ -63,7 +62,7 @@ def test_a_folder_of_datasets(tmp_path):
     datasets = pytest.importorskip("datasets", reason="not installed (pip install 'paraphrastic[transformer]')")
     datasets.Dataset.from_dict({"source": ["a", "b"], "target": ["c", "d"]}).save_to_disk(str(tmp_path / "d"))
     assert read(tmp_path / "d") == [("a", "c"), ("b", "d")]
-    assert of_kind("parquet").count(tmp_path / "d", "x", NAMES) == (2, True)
+    assert count_pairs("parquet", tmp_path / "d", "x", NAMES) == (2, True)
 
 
 def test_what_is_no_table_is_one_error(tmp_path):

@@ -13,8 +13,7 @@ from hypothesis import strategies as st
 
 from psp.core import files
 from psp.core.errors import DataError
-from psp.corpora import open_corpus
-from psp.corpora.kinds import of_kind
+from psp.corpora import count_pairs, open_corpus
 from psp.corpora.rows import BadRow
 
 HEAD = '<?xml version="1.0" encoding="{}"?>\n<!DOCTYPE tmx SYSTEM "tmx14.dtd">\n<tmx version="1.4"><header/><body>\n'
@@ -48,7 +47,7 @@ def test_the_texts_are_those_of_the_units(tmp_path_factory, rows, encoding):
     path = tmp_path_factory.getbasetemp() / "a.tmx"
     write(path, tmx("".join(unit(fr=escape(b), en=escape(a)) for a, b in rows), encoding))
     assert [[side.split() for side in row] for row in read(path)] == [[side.split() for side in row] for row in rows]
-    assert of_kind("tmx").count(path, "", NAMES)[0] == (len(rows) if encoding == "utf-8" else 0)
+    assert count_pairs("tmx", path, "", NAMES)[0] == (len(rows) if encoding == "utf-8" else 0)
 
 
 def test_languages_as_tools_write_them_and_codes_in_a_text(tmp_path, caplog):

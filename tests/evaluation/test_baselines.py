@@ -16,7 +16,7 @@ from psp.evaluation.baselines import (
     untrained,
     words,
 )
-from psp.models.model import load_model
+from psp.models.folder import load_model
 
 TEXTS = st.lists(st.text(alphabet="ab ,.É\u2028क्ष", max_size=8), min_size=1, max_size=6)
 

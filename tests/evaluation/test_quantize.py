@@ -17,8 +17,7 @@ from psp.evaluation import bootstrap, testsets
 from psp.evaluation.evaluate import evaluate, evaluate_model
 from psp.evaluation.quantize import measure
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.models.folder import load_model, save_model
 from psp.models.scores import main_metrics
 from psp.report import comparison
 from psp.text.sentencepiece_tokenizer import load_sentencepiece

@@ -20,10 +20,10 @@ from psp.evaluation.speed import worker
 from psp.evaluation.speed.measure import exported, measure_speed
 from psp.evaluation.speed.systems import OWN, PEERS
 from psp.evaluation.speed.worker import THREAD_VARIABLES, Broken, Process, batches, sample, write_sentences
+from psp.models.combined import CombinedModel
 from psp.models.exports import export
 from psp.models.folder import save_model
-from psp.models.model import Model
-from psp.models.public import Combination
+from psp.models.static import StaticModel
 from psp.pairs.store import write_store
 from psp.report.speed_chart import draw, table
 from psp.text.parts_tokenizer import PartsTokenizer
@@ -74,7 +74,7 @@ def measured(trained, tmp_path_factory):
 @pytest.mark.slow
 def test_sentences_of_a_file_and_any_model_of_sentence_transformers(trained, tmp_path):
     pytest.importorskip("sentence_transformers")
-    export("static-embedding", Model.load(trained[0]), tmp_path / "theirs", ["the cat", "le chat"])
+    export("static-embedding", StaticModel.load(trained[0]), tmp_path / "theirs", ["the cat", "le chat"])
     (tmp_path / "own.txt").write_text("the cat eats\n\nle chat mange\n")
     peer = f"sentence-transformers:{tmp_path / 'theirs'}"
     result = measure_speed(
@@ -120,7 +120,7 @@ def test_a_peer_that_breaks_is_named_and_the_others_are_measured(measured):
 def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, trained):
     result, _ = measured
     sentences = [pair[side] for side in (0, 1) for pair in PAIRS[:50]]
-    ids, _ = Model.load(trained[0]).ids(sentences)
+    ids, _ = StaticModel.load(trained[0]).ids(sentences)
     conditions = result["conditions"]
     assert conditions["mean_pieces"] == pytest.approx(len(ids) / 100, abs=1e-3)
     assert result["source"] == f"the first 50 of {len(PAIRS)} pairs of its training data: Books"
@@ -183,8 +183,8 @@ def test_a_combination_is_measured_whole(trained, together, tmp_path):
     runs = sorted({run for pair in PAIRS for side in pair for run in trigrams(side.lower())})
     tokenizer = TrigramTokenizer([(run, 2) for run in runs])
     table = np.random.default_rng(2).standard_normal((len(tokenizer), 4)).astype(np.float32)
-    first, second = Model.load(trained[0]), Model(table, tokenizer, CONFIG)
-    Combination([first, second], [1, 0.5]).save(tmp_path / "model")
+    first, second = StaticModel.load(trained[0]), StaticModel(table, tokenizer, CONFIG)
+    CombinedModel([first, second], [1, 0.5]).save(tmp_path / "model")
     pairs = trained[1]
     if together:
         pairs = store(tmp_path, PartsTokenizer([first.tokenizer, second.tokenizer], CONFIG))
@@ -208,7 +208,7 @@ def test_a_combination_is_measured_whole(trained, together, tmp_path):
 def task(trained, tmp_path):
     """What the processes are given."""
     texts = [source for source, _ in PAIRS]
-    write_sentences(tmp_path, texts, [Model.load(trained[0]).ids(texts)])
+    write_sentences(tmp_path, texts, [StaticModel.load(trained[0]).ids(texts)])
     return {"folder": str(trained[0]), "sentences": str(tmp_path), "batch_size": 8, "seconds": 1}
 
 

@@ -14,7 +14,7 @@ from psp.models.registry import ForeignEncoder
 def test_a_psp_model_is_a_system_with_the_models_own_scores(made):
     texts, others = made.lines[:20], made.lines[20:40]
     from psp.evaluation.scorers import EmbeddingScorer
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     expected = EmbeddingScorer(load_model(made.model))
     found = scorer_of(str(made.model))

@@ -13,8 +13,7 @@ from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.evaluation.task import evaluate_model_task, evaluate_task
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.models.folder import load_model, save_model
 from psp.report import task_table
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece

@@ -435,7 +435,7 @@ def _model(folder: Path, write: Callable[[Path], object]) -> Made:
     from psp.models import model_files
     from psp.models.combined import parts_of
     from psp.models.exports import export
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
 
     write(folder / "model")
     files = sorted(path for path in (folder / "model").rglob("*") if path.is_file() and path.name != "README.md")
@@ -527,14 +527,14 @@ def model_words(folder: Path) -> Made:
 
 def model_lstm(folder: Path) -> Made:
     from psp.models.lstm import Direction, Lstm
-    from psp.models.model import Model
+    from psp.models.static import StaticModel
     from psp.models.table import EmbeddingMatrix
 
     rng = np.random.default_rng(1)
     shapes = (20, 8), (20, 5), (20,)
     one = [Direction(*(rng.standard_normal(shape, dtype=np.float32) for shape in shapes)) for _ in range(2)]
     tokenizer = _words()
-    made = Model(
+    made = StaticModel(
         EmbeddingMatrix(_table(len(tokenizer))),
         tokenizer,
         {"languages": ["en"]},
@@ -545,18 +545,19 @@ def model_lstm(folder: Path) -> Made:
 
 def model_combined(folder: Path) -> Made:
     from psp.models.combined import CombinedModel
-    from psp.models.model import Model
+    from psp.models.static import StaticModel
     from psp.models.table import EmbeddingMatrix
 
     tokenizer = _words()
-    parts = [Model(EmbeddingMatrix(_table(len(tokenizer), dim)), tokenizer, {"languages": ["en"]}) for dim in (4, 6)]  # type: ignore[arg-type]
+    parts = [
+        StaticModel(EmbeddingMatrix(_table(len(tokenizer), dim)), tokenizer, {"languages": ["en"]}) for dim in (4, 6)
+    ]  # type: ignore[arg-type]
     return _model(folder, CombinedModel(parts, [1, 0.5]).save)
 
 
 def model_zipped(folder: Path) -> Made:
     """A model from the web: what is unpacked lies in its folder, and is the model's."""
-    from psp.models.folder import save_model
-    from psp.models.model import load_model
+    from psp.models.folder import load_model, save_model
     from psp.models.zipped import unpack
 
     tokenizer = _words()
@@ -666,8 +667,7 @@ def cache(folder: Path) -> Made:
 
 def index(folder: Path) -> Made:
     from psp.inference.search.index import Index
-    from psp.models.folder import save_model
-    from psp.models.model import load_model
+    from psp.models.folder import load_model, save_model
     from psp.text.lines import LineFile
 
     tokenizer = _words()

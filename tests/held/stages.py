@@ -79,7 +79,7 @@ def run(sample: str, recipe: str, folder: Path) -> dict[str, Any]:
     from psp.corpora import open_corpus
     from psp.evaluation.evaluate import evaluate
     from psp.evaluation.scorers import EmbeddingScorer
-    from psp.models.model import load_model
+    from psp.models.folder import load_model
     from psp.models.scores import compared_metrics
     from psp.pairs import filters
     from psp.pairs.dedupe import dedupe_corpus

@@ -22,12 +22,11 @@ from psp.inference.serve.pieces import explain
 from psp.models import card_file, file_names, model_files
 from psp.models.combined import CombinedModel, parts_of
 from psp.models.exports import export
-from psp.models.folder import load, register_encoder
+from psp.models.folder import load, load_model
 from psp.models.lstm import Direction, Lstm
-from psp.models.model import Model, load_model
-from psp.models.public import Combination
 from psp.models.registry import load_encoder
 from psp.models.static import StaticModel
+from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.word_tokenizer import WordTokenizer
@@ -41,7 +40,7 @@ FILES = ["0.sentencepiece.model", "1.vocabulary.txt", "2.vocabulary.txt"]
 
 def random_model(tokenizer, dim, seed, config):
     table = np.random.default_rng(seed).standard_normal((len(tokenizer), dim), dtype=np.float32)
-    return Model(table, tokenizer, config)
+    return StaticModel(table, tokenizer, config)
 
 
 @pytest.fixture(scope="module")
@@ -51,7 +50,7 @@ def singles(table, sentencepiece_model, tmp_path_factory):
     runs = sorted({run for sentence in SENTENCES for run in trigrams(sentence)})
     word, trigram = WordTokenizer([(one, 2) for one in words]), TrigramTokenizer([(one, 2) for one in runs])
     models = (
-        Model(table, sentencepiece_model, CONFIG),
+        StaticModel(table, sentencepiece_model, CONFIG),
         random_model(word, 8, 2, {"languages": ["en", "de"], "lower_case": True, "recipe": "psp", "left_out": [3]}),
         random_model(trigram, 5, 3, {"languages": ["en"], "recipe": "psp"}),
     )
@@ -68,7 +67,7 @@ def parts(singles):
 
 @pytest.fixture(scope="module")
 def model(parts):
-    return Combination(parts, WEIGHTS)
+    return CombinedModel(parts, WEIGHTS)
 
 
 @pytest.fixture
@@ -110,7 +109,7 @@ def test_a_cosine_is_the_mean_of_the_parts_cosines_by_weight(parts, weights, pai
 
 
 def test_without_weights_all_parts_count_the_same(parts):
-    assert Combination(parts).weights == (1.0, 1.0, 1.0)
+    assert CombinedModel(parts).weights == (1.0, 1.0, 1.0)
 
 
 def test_a_part_without_a_vector_stays_zero(model):
@@ -122,8 +121,8 @@ def test_a_part_without_a_vector_stays_zero(model):
 
 
 def test_a_combination_among_the_parts_stands_for_its_own(parts):
-    inner = Combination(parts[:2], [3, 1])
-    flat = Combination([inner, parts[2]], [2, 1])
+    inner = CombinedModel(parts[:2], [3, 1])
+    flat = CombinedModel([inner, parts[2]], [2, 1])
     assert flat.parts == tuple(parts) and flat.weights == (1.5, 0.5, 1.0)
     pairs = [(SENTENCES[0], SENTENCES[1]), (SENTENCES[2], SENTENCES[5])]
     scores = [one.score_raw_text(pairs) for one in (inner, parts[2])]
@@ -142,33 +141,33 @@ def test_a_combination_among_the_parts_stands_for_its_own(parts):
 )
 def test_weights_that_are_none(parts, weights, message):
     with pytest.raises(ValueError, match=re.escape(message)):
-        Combination(parts, weights)
+        CombinedModel(parts, weights)
 
 
 def test_what_cannot_be_a_part(parts):
     with pytest.raises(ValueError, match="a combination of 1 models; it needs two or more"):
-        Combination(parts[:1])
+        CombinedModel(parts[:1])
     with pytest.raises(TypeError, match="a part is str, not a psp model"):
-        Combination([parts[0], "results/fr/model"])
+        CombinedModel([parts[0], "results/fr/model"])
 
-    class Other(Model):
+    class Other(StaticModel):
         def _pool(self, encoded, out):
             out[:] = 1
 
     with pytest.raises(DataError, match="Other: models of this class cannot be combined"):
-        Combination([parts[0], Other(parts[0].table, parts[0].tokenizer)])
+        CombinedModel([parts[0], Other(parts[0].table, parts[0].tokenizer)])
 
 
 def test_what_it_takes_over_from_its_parts(model, parts, sentencepiece_model):
     assert model.config == {"languages": ["en", "fr", "de"], "recipe": "psp"}
-    prompted = Model(parts[0].weight, sentencepiece_model, {"prompts": {"query": "q: "}, "licence": "MIT"})
-    same = Combination([prompted, prompted])
+    prompted = StaticModel(parts[0].weight, sentencepiece_model, {"prompts": {"query": "q: "}, "licence": "MIT"})
+    same = CombinedModel([prompted, prompted])
     assert same.config == {"languages": [], "recipe": None, "prompts": {"query": "q: "}, "licence": "MIT"}
     assert np.array_equal(same.encode_query("bread"), same.encode("q: bread"))
-    assert "prompts" not in Combination([prompted, parts[1]]).config
-    assert Combination([prompted, parts[1]], config={"prompts": {"a": "b"}}).prompts["a"] == "b"
+    assert "prompts" not in CombinedModel([prompted, parts[1]]).config
+    assert CombinedModel([prompted, parts[1]], config={"prompts": {"a": "b"}}).prompts["a"] == "b"
     with pytest.raises(DataError, match="prompts is"):
-        Combination(parts, config={"prompts": 5})
+        CombinedModel(parts, config={"prompts": 5})
 
 
 # -------------------------------------------------------------------------------------------------------- the interface
@@ -214,12 +213,12 @@ def test_what_it_says_it_is(model):
         f"<psp.Model: en, fr, de; 1 x {subwords} subwords + 0.5 x {words} words + 2.5 x {trigrams} trigrams, "
         "25 dimensions, float32>"
     )
-    assert isinstance(model, Model) and model.nbytes == sum(part.nbytes for part in model.parts)
+    assert isinstance(model, TextModel) and model.nbytes == sum(part.nbytes for part in model.parts)
 
 
 def test_it_goes_to_another_process(model):
     again = pickle.loads(pickle.dumps(model))
-    assert type(again) is Combination and again.weights == model.weights
+    assert type(again) is CombinedModel and again.weights == model.weights
     assert again.embed_raw_text(SENTENCES).tobytes() == model.embed_raw_text(SENTENCES).tobytes()
 
 
@@ -236,12 +235,12 @@ def test_compiled_code_and_threads_give_the_same_bytes(folder):
 def test_smaller_parts(model, parts, folder, tmp_path, dtype):
     small = model.quantized(dtype)
     assert small.dtype == dtype and [part.dtype for part in small.parts] == [dtype] * 3 and model.dtype == "float32"
-    expected = Combination([part.quantized(dtype) for part in parts], WEIGHTS).embed_raw_text(SENTENCES)
+    expected = CombinedModel([part.quantized(dtype) for part in parts], WEIGHTS).embed_raw_text(SENTENCES)
     assert np.array_equal(small.embed_raw_text(SENTENCES), expected)
     small.save(tmp_path / "small")
     for loaded in (load_model(tmp_path / "small"), load_model(folder, dtype=dtype)):
         assert loaded.dtype == dtype and np.array_equal(loaded.embed_raw_text(SENTENCES), expected)
-    assert Combination([parts[0], parts[1].quantized(dtype)]).dtype == f"float32+{dtype}"
+    assert CombinedModel([parts[0], parts[1].quantized(dtype)]).dtype == f"float32+{dtype}"
 
 
 def test_fewer_dimensions_are_refused(model, folder):
@@ -259,14 +258,10 @@ def test_fewer_dimensions_are_refused(model, folder):
 
 
 def test_what_is_saved_is_what_is_loaded(model, folder):
-    for loaded, kind in (
-        (load_model(folder), Model),
-        (Model.from_pretrained(folder), Model),
-        (load(folder), StaticModel),
-    ):
-        assert loaded.weights == WEIGHTS and [type(part) for part in loaded.parts] == [kind] * 3
+    for loaded in (load_model(folder), TextModel.from_pretrained(folder), TextModel.load(folder)):
+        assert loaded.weights == WEIGHTS and [type(part) for part in loaded.parts] == [StaticModel] * 3
         assert loaded.embed_raw_text(SENTENCES).tobytes() == model.embed_raw_text(SENTENCES).tobytes()
-    assert isinstance(load_model(folder), Combination) and not isinstance(load(folder), Model)
+    assert isinstance(load_model(folder), CombinedModel)
 
 
 def test_the_folder(folder, singles):
@@ -290,7 +285,7 @@ def test_the_folder(folder, singles):
 
 
 def test_the_same_models_are_saved_as_the_same_bytes(folder, singles, tmp_path):
-    Combination([load_model(single) for single in singles], WEIGHTS).save(tmp_path / "again")
+    CombinedModel([load_model(single) for single in singles], WEIGHTS).save(tmp_path / "again")
     load_model(folder).save(tmp_path / "loaded")
     load(folder).save(tmp_path / "static")  # no card
     for path in folder.iterdir():
@@ -404,20 +399,17 @@ def test_numbers_that_are_none_are_not_saved(parts, sentencepiece_model, tmp_pat
     table = parts[0].weight.copy()
     table[3] = np.nan
     with pytest.raises(DataError, match="part 1 has values that are not numbers below 1e15"):
-        Combination([parts[0], Model(table, sentencepiece_model)]).save(tmp_path / "model")
+        CombinedModel([parts[0], StaticModel(table, sentencepiece_model)]).save(tmp_path / "model")
     assert not (tmp_path / "model").exists()
 
 
 def test_what_reads_single_models_says_what_this_is(folder, singles):
-    for read in (Model.load, StaticModel.load):
-        with pytest.raises(DataError, match="a combination of models, where one alone is needed"):
-            read(folder)
+    with pytest.raises(DataError, match="a combination of models, where one alone is needed"):
+        StaticModel.load(folder)
     with pytest.raises(DataError, match="a combination of models"):
         scorer_of("untrained", model_dir=folder)
     with pytest.raises(DataError, match="not a combination of models"):
-        Combination.load(singles[0])
-    with pytest.raises(ValueError, match="own kind"):
-        register_encoder("concat", load)
+        CombinedModel.load(singles[0])
 
 
 # ------------------------------------------------------------------------------------------------------------- its uses
@@ -445,8 +437,8 @@ def test_an_lstm_as_a_part(parts, tmp_path):
     shapes = Direction((16, 8), (16, 4), (16,))
     directions = [Direction(*(rng.standard_normal(shape, np.float32) for shape in shapes)) for _ in range(2)]
     words = parts[1]
-    blstm = Model(words.table, words.tokenizer, words.config, contextual=Lstm(directions, combine="concat"))
-    both = Combination([parts[0], blstm], [1, 3])
+    blstm = StaticModel(words.table, words.tokenizer, words.config, contextual=Lstm(directions, combine="concat"))
+    both = CombinedModel([parts[0], blstm], [1, 3])
     texts = [*SENTENCES[:20], "", "zzz"]
     np.testing.assert_allclose(both.embed_raw_text(texts), reference(both.parts, [1, 3], texts), rtol=0, atol=1e-6)
     both.save(tmp_path / "both")
@@ -461,7 +453,7 @@ def test_an_lstm_as_a_part(parts, tmp_path):
         "- blstm\n" in text and "mean of the states of a bidirectional LSTM that reads the vectors of its words" in text
     )
     assert loaded.quantized("int8").embed_raw_text(texts).shape == (22, 20)
-    assert loaded.identity() != Combination(parts[:2], [1, 3]).identity()
+    assert loaded.identity() != CombinedModel(parts[:2], [1, 3]).identity()
     with pytest.raises(PspError, match="its vector is not a sum of its pieces"):
         explain(loaded, "the cat", "bread")
 
@@ -476,7 +468,7 @@ def test_it_is_evaluated_as_other_models_are(folder, model, tmp_path):
 
 
 def test_a_text_is_understood_if_any_part_knows_a_piece(parts):
-    pair = Combination(parts[1:])
+    pair = CombinedModel(parts[1:])
     vectors, kept = embed(pair, ["Bread", "cat", "zzz", "", "catz qqq"])  # the trigrams know the case of letters
     assert kept.tolist() == [0, 1, 4]
     assert np.allclose(vectors, pair.encode(["Bread", "cat", "catz qqq"], normalize_embeddings=True), atol=1e-6)
@@ -494,12 +486,17 @@ def test_search(model, parts, tmp_path):
         (hits,) = one.search([SENTENCES[3]], k=2)
         assert hits[0].text == SENTENCES[3] and hits[0].cosine == pytest.approx(1, abs=1e-6)
     with pytest.raises(DataError, match="is the index of another model"):
-        Index.load(tmp_path / "index", Combination(parts, (1, 1, 1)), LineFile(corpus))
+        Index.load(tmp_path / "index", CombinedModel(parts, (1, 1, 1)), LineFile(corpus))
 
 
 def test_its_identity_is_that_of_its_parts_and_weights(model, parts, folder):
     assert load_model(folder).identity() == model.identity()
-    others = (Combination(parts), Combination(parts[::-1], WEIGHTS), Combination(parts[:2]), model.quantized("int8"))
+    others = (
+        CombinedModel(parts),
+        CombinedModel(parts[::-1], WEIGHTS),
+        CombinedModel(parts[:2]),
+        model.quantized("int8"),
+    )
     assert len({one.identity() for one in (model, *others)}) == 5
 
 
@@ -545,11 +542,11 @@ def test_parts_trained_together_are_joined_as_they_are(same_width, tmp_path, joi
     texts = ["", "zzzz", *SENTENCES]
     one, other = (part.embed_raw_text(texts) for part in same_width)
     expected = one + other if join == "add" else np.hstack([one, other])
-    Combination(same_width, join=join, scaled=False).save(tmp_path / "model")
+    CombinedModel(same_width, join=join, scaled=False).save(tmp_path / "model")
     loaded = load_model(tmp_path / "model")
     np.testing.assert_allclose(loaded.embed_raw_text(texts), expected, rtol=0, atol=1e-6)
     assert (loaded.dim, loaded.joined_by, loaded.scaled) == (expected.shape[1], join, False)
-    assert len({loaded.identity(), Combination(same_width).identity()}) == 2
+    assert len({loaded.identity(), CombinedModel(same_width).identity()}) == 2
     again = loaded.quantized("int8")
     cosines = [again.score_raw_text([(text, text)])[0] for text in SENTENCES[:3]]
     np.testing.assert_allclose(cosines, 1, atol=1e-5)
@@ -561,8 +558,8 @@ def test_parts_trained_together_are_joined_as_they_are(same_width, tmp_path, joi
 
 def test_what_is_joined_as_it_is_has_no_weights_and_is_not_combined_further(parts, same_width):
     with pytest.raises(ValueError, match="leave them out"):
-        Combination(same_width, [1, 2], scaled=False)
+        CombinedModel(same_width, [1, 2], scaled=False)
     with pytest.raises(ValueError, match="12 and 8 dimensions have no sum"):
-        Combination(parts[:2], join="add")
+        CombinedModel(parts[:2], join="add")
     with pytest.raises(DataError, match="cannot be combined further"):
-        Combination([Combination(same_width, join="add"), parts[2]])
+        CombinedModel([CombinedModel(same_width, join="add"), parts[2]])

@@ -12,8 +12,8 @@ import safetensors.numpy
 
 import psp
 from psp.core.errors import DataError
-from psp.models.folder import save_model
-from psp.models.model import Model, load_model
+from psp.models.folder import load_model, save_model
+from psp.models.static import StaticModel
 from tests.conftest import SENTENCES
 from tests.models.conftest import CONFIG, DIM
 
@@ -21,7 +21,7 @@ from tests.models.conftest import CONFIG, DIM
 def test_what_is_saved_is_what_is_loaded(folder, table, sentencepiece_model):
     loaded = load_model(folder)
     assert np.array_equal(loaded.weight, table)
-    model = Model(table, sentencepiece_model, CONFIG)
+    model = StaticModel(table, sentencepiece_model, CONFIG)
     assert np.array_equal(loaded.embed_raw_text(SENTENCES), model.embed_raw_text(SENTENCES))
     assert (loaded.dim, loaded.vocab_size) == (DIM, len(table))
     assert list(safetensors.numpy.load_file(folder / "model.safetensors")) == ["embedding.weight"]

@@ -15,9 +15,9 @@ import pytest
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.models import card, card_file, checksums, hub
-from psp.models.folder import save_model
-from psp.models.model import Model, load_model
-from psp.models.public import Combination
+from psp.models.combined import CombinedModel
+from psp.models.folder import load_model, save_model
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 from tests.models.conftest import TOKEN, Hub
@@ -72,7 +72,7 @@ class User:
         *body, last = code.strip().split("\n")
         source = (
             "import json, logging\nfrom psp.models import hub\nfrom psp.core.errors import PspError\n"
-            "from psp.models.model import Model\n"
+            "from psp.models.static import StaticModel\n"
             "logging.basicConfig(level='WARNING')\ntry:\n"
             + "".join(f"    {line}\n" for line in [*body, f"print(json.dumps(str({last})))"])
             + "except PspError as error:\n    print(json.dumps(f'{type(error).__name__}: {error}'))\n"
@@ -113,12 +113,12 @@ def test_what_is_pushed_is_what_is_fetched(folder, server, user, tmp_path):
     for name in names:
         assert (fetched / name).read_bytes() == (folder / name).read_bytes()
     texts = ["the cat eats bread", "le chat mange du pain", ""]
-    assert (Model.load(fetched).embed_raw_text(texts) == Model.load(folder).embed_raw_text(texts)).all()
+    assert (StaticModel.load(fetched).embed_raw_text(texts) == StaticModel.load(folder).embed_raw_text(texts)).all()
 
 
 @pytest.mark.slow
 def test_a_model_in_memory_a_branch_and_a_commit(folder, server, user):
-    code = f"hub.push(Model.load({str(folder)!r}), {REPO!r}, revision='small', commit_message='try')"
+    code = f"hub.push(StaticModel.load({str(folder)!r}), {REPO!r}, revision='small', commit_message='try')"
     assert "/commit/" in user.run(code)
     assert server.messages == ["try"] and set(server.files(REPO, "main")) == {".gitattributes"}
     for revision in ("small", server.branches[REPO]["small"]):
@@ -129,8 +129,8 @@ def test_a_model_in_memory_a_branch_and_a_commit(folder, server, user):
 
 @pytest.mark.slow
 def test_a_combination(folder, server, user, tmp_path):
-    first = Model.load(folder)
-    Combination([first, first.quantized("int8")], [1, 0.5]).save(tmp_path / "both")
+    first = StaticModel.load(folder)
+    CombinedModel([first, first.quantized("int8")], [1, 0.5]).save(tmp_path / "both")
     assert "/commit/" in user.run(f"hub.push({str(tmp_path / 'both')!r}, {REPO!r})")
     names = {"config.json", "model.safetensors", "0.sentencepiece.model", "1.sentencepiece.model", "README.md"}
     assert set(server.files(REPO)) == names | {".gitattributes"}
@@ -198,7 +198,7 @@ def test_a_download_that_was_cut(folder, server, user):
     said = user.run(f"hub.fetch('hf://{REPO}')")
     assert said.startswith(f"PspError: hf://{REPO}: "), said
     server.cut = None
-    assert Model.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
+    assert StaticModel.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
 
 
 @pytest.mark.slow
@@ -208,7 +208,7 @@ def test_a_full_disk(folder, server, user):
     limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"  # the weights have more
     said = user.run(f"{limit}hub.fetch('hf://{REPO}')")
     assert said.startswith(f"PspError: hf://{REPO}: cannot be written to the cache: File too large"), said
-    assert Model.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
+    assert StaticModel.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
 
 
 @pytest.fixture

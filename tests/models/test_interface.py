@@ -18,8 +18,9 @@ from scipy.stats import spearmanr
 
 from psp.core.errors import DataError
 from psp.models.exports import export
-from psp.models.model import Model, load_model
-from psp.models.text_model import UNAVAILABLE
+from psp.models.folder import load_model
+from psp.models.static import StaticModel
+from psp.models.text_model import UNAVAILABLE, TextModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, train_sentencepiece
 
@@ -38,7 +39,7 @@ def model(tmp_path_factory):
     path = train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
     pieces = load_sentencepiece(path).get_piece_size()
     table = np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
-    return Model(table, path, {"languages": ["en", "fr"], "prompts": PROMPTS})
+    return StaticModel(table, path, {"languages": ["en", "fr"], "prompts": PROMPTS})
 
 
 @pytest.fixture(scope="module")
@@ -163,7 +164,7 @@ def test_an_evaluator_of_retrieval_takes_our_similarity_of_tensors(model):
 
     corpus = {str(number): text for number, text in enumerate(SENTENCES[:30])}
     queries = {key: corpus[key] for key in ("3", "8")}
-    plain = Model(model.weight, model.sentencepiece_model)  # without prompts, a text is nearest to itself
+    plain = StaticModel(model.weight, model.sentencepiece_model)  # without prompts, a text is nearest to itself
     found = plain.evaluate(
         InformationRetrievalEvaluator(queries, corpus, {key: {key} for key in queries}, write_csv=False)
     )
@@ -256,7 +257,7 @@ def test_prompts_are_saved_and_loaded(model, tmp_path):
 @pytest.mark.parametrize("prompts", [["query: "], {"query": None}, {1: "q"}, "query: "])
 def test_prompts_that_are_no_texts_are_refused(model, prompts):
     with pytest.raises(DataError, match=r"config\.json: prompts is"):
-        Model(model.weight, model.sentencepiece_model, {"prompts": prompts})
+        StaticModel(model.weight, model.sentencepiece_model, {"prompts": prompts})
 
 
 @given(texts=st.lists(odd_text, max_size=6))
@@ -280,8 +281,9 @@ def test_a_vector_is_the_mean_of_its_tokens(model, texts):
 def test_tensors_only_where_they_are_asked_for(model):
     code = """
 import sys, numpy as np
-from psp.models.model import Model
-model = Model(np.ones((int(sys.argv[1]), 3), np.float32), sys.argv[2])
+from psp.models.text_model import TextModel
+from psp.models.static import StaticModel
+model = StaticModel(np.ones((int(sys.argv[1]), 3), np.float32), sys.argv[2])
 model.encode(["a", "b"], output_value=None); model.similarity(model.encode("a"), model.encode("b")); repr(model)
 assert "torch" not in sys.modules
 sys.modules["torch"] = None
@@ -384,8 +386,8 @@ def test_metrics_of_a_model_are_not_those_of_the_one_it_was_made_of(model):
 
 def test_from_pretrained_loads_and_a_model_says_what_it_is(model, tmp_path):
     model.save(tmp_path / "model")
-    again = Model.from_pretrained(tmp_path / "model", dtype="float16", dim=5)
+    again = TextModel.from_pretrained(tmp_path / "model", dtype="float16", dim=5)
     assert np.array_equal(again.encode(TEXTS), load_model(tmp_path / "model", dtype="float16", dim=5).encode(TEXTS))
     assert repr(again) == f"<psp.Model: en, fr; {model.vocab_size} subwords, 5 dimensions, float16>"
     with pytest.raises(DataError, match="hf://user/name"):
-        Model.from_pretrained("hf://nothing")
+        TextModel.from_pretrained("hf://nothing")

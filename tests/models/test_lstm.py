@@ -20,8 +20,9 @@ from psp.core.errors import DataError, PspError
 from psp.inference.serve.pieces import explain
 from psp.models import exports
 from psp.models.lstm import Direction, Lstm, vector_dim
-from psp.models.model import Model
+from psp.models.static import StaticModel
 from psp.models.table import EmbeddingMatrix, read_table, write_table
+from psp.models.text_model import TextModel
 from psp.text.tokenizer import Encoded
 from tests.models.conftest import CONFIG, DIM
 
@@ -96,10 +97,10 @@ def test_long_and_many_sentences_are_read_in_blocks(monkeypatch: pytest.MonkeyPa
 
 @pytest.fixture(params=FORMS, ids=str)
 def model(request, table, sentencepiece_model):
-    return Model(table, sentencepiece_model, CONFIG, contextual=lstm(*request.param))
+    return StaticModel(table, sentencepiece_model, CONFIG, contextual=lstm(*request.param))
 
 
-def test_a_model_is_the_same_after_saving(model: Model, tmp_path: Path) -> None:
+def test_a_model_is_the_same_after_saving(model: TextModel, tmp_path: Path) -> None:
     model.save(tmp_path / "a")
     loaded = psp.load_model(tmp_path / "a")
     assert np.array_equal(loaded.embed_raw_text(TEXTS), model.embed_raw_text(TEXTS))
@@ -114,7 +115,7 @@ def test_a_model_is_the_same_after_saving(model: Model, tmp_path: Path) -> None:
     assert model.contextual.kind.upper() in repr(loaded)
 
 
-def test_everything_that_a_model_does(model: Model) -> None:
+def test_everything_that_a_model_does(model: TextModel) -> None:
     vectors = model.embed_raw_text(TEXTS)
     assert not vectors[1].any() and np.isfinite(vectors).all()
     np.testing.assert_allclose(model.encode(TEXTS, batch_size=2), vectors, rtol=0, atol=1e-6)
@@ -130,7 +131,7 @@ def test_everything_that_a_model_does(model: Model) -> None:
     np.testing.assert_allclose(pooled, vectors[0], rtol=0, atol=1e-6)
 
 
-def test_torch_is_neither_asked_for_nor_loaded(model: Model, tmp_path: Path) -> None:
+def test_torch_is_neither_asked_for_nor_loaded(model: TextModel, tmp_path: Path) -> None:
     model.save(tmp_path / "lstm")
     with pytest.raises(ValueError, match="accelerate is 'bfloat16'; it is True, False or None"):
         psp.load_model(tmp_path / "lstm", accelerate="bfloat16")
@@ -140,13 +141,13 @@ def test_torch_is_neither_asked_for_nor_loaded(model: Model, tmp_path: Path) -> 
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
-def test_the_order_of_words_counts(model: Model) -> None:
+def test_the_order_of_words_counts(model: TextModel) -> None:
     one, other = model.embed_raw_text(["the car the house", "house the the car"])
     assert np.abs(one - other).max() > 1e-3
 
 
 def test_what_an_lstm_does_not_have_is_refused(table, sentencepiece_model, tmp_path) -> None:
-    model = Model(table, sentencepiece_model, CONFIG, contextual=lstm())
+    model = StaticModel(table, sentencepiece_model, CONFIG, contextual=lstm())
     assert model.quantized("int8").embed_raw_text(TEXTS).shape == (len(TEXTS), WIDTH)
     with pytest.raises(ValueError, match=r"BLSTM needs all dimensions of its embeddings.*truncate_dim"):
         model.quantized(dim=4)
@@ -159,14 +160,16 @@ def test_what_an_lstm_does_not_have_is_refused(table, sentencepiece_model, tmp_p
 
 def test_an_index_belongs_to_its_lstm(table, sentencepiece_model) -> None:
     changed = [Direction(m.input, m.hidden * 2, m.bias) for m in lstm().directions]
-    models = [Model(table, sentencepiece_model, CONFIG, contextual=s) for s in (None, lstm(), Lstm(changed), lstm(1))]
+    models = [
+        StaticModel(table, sentencepiece_model, CONFIG, contextual=s) for s in (None, lstm(), Lstm(changed), lstm(1))
+    ]
     assert len({model.identity() for model in models}) == 4
 
 
 @pytest.mark.parametrize("damage", ["missing", "more", "nan", "float64", "narrow", "pooling", "width"])
 def test_damage_is_one_error(damage: str, table, sentencepiece_model, tmp_path: Path) -> None:
     folder = tmp_path / "model"
-    Model(table, sentencepiece_model, CONFIG, contextual=lstm()).save(folder)
+    StaticModel(table, sentencepiece_model, CONFIG, contextual=lstm()).save(folder)
     weights = {name: np.array(tensor) for name, tensor in read_table(folder / "model.safetensors").items()}
     config = json.loads((folder / "config.json").read_text())
     name = "lstm.backward.hidden"

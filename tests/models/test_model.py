@@ -7,6 +7,7 @@ import itertools
 import pickle
 import subprocess
 import sys
+from pathlib import Path
 
 import numpy as np
 import pandas
@@ -17,8 +18,8 @@ from hypothesis import strategies as st
 
 import psp
 from psp.core.errors import DataError, PspError
-from psp.models.model import Model, load_model
-from psp.models.table import BUFFER_BYTES
+from psp.models.folder import load_model
+from psp.models.static import BUFFER_BYTES, StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, reference_ids, train_sentencepiece
 from tests.models.conftest import CONFIG, DIM
@@ -26,7 +27,7 @@ from tests.models.conftest import CONFIG, DIM
 
 @pytest.fixture(scope="module")
 def model(table, sentencepiece_model):
-    return Model(table, sentencepiece_model, CONFIG)
+    return StaticModel(table, sentencepiece_model, CONFIG)
 
 
 def reference(model, texts):
@@ -48,8 +49,8 @@ def test_vectors_are_the_means_of_the_pieces_rows(model, texts, batch_size):
 @pytest.fixture(scope="module", params=["float32", "float16", "int8"])
 def two_ways(request, table, sentencepiece_model):
     """A model in plain NumPy and sentencepiece, and the same in compiled code."""
-    plain = Model(table, sentencepiece_model, CONFIG | {"lower_case": True, "left_out": [5, 9]}, accelerate=False)
-    fast = Model(table, sentencepiece_model, plain.config, accelerate=True)
+    plain = StaticModel(table, sentencepiece_model, CONFIG | {"lower_case": True, "left_out": [5, 9]}, accelerate=False)
+    fast = StaticModel(table, sentencepiece_model, plain.config, accelerate=True)
     return plain.quantized(request.param), fast.quantized(request.param)
 
 
@@ -63,8 +64,8 @@ def test_compiled_code_gives_the_same_bytes(two_ways, texts):
 
 @pytest.mark.parametrize("accelerate", [True, False])
 def test_threads_change_no_byte(table, sentencepiece_model, accelerate):
-    one = Model(table, sentencepiece_model, CONFIG, accelerate=accelerate)
-    several = Model(table, sentencepiece_model, CONFIG, threads=3, accelerate=accelerate)
+    one = StaticModel(table, sentencepiece_model, CONFIG, accelerate=accelerate)
+    several = StaticModel(table, sentencepiece_model, CONFIG, threads=3, accelerate=accelerate)
     texts = SENTENCES * 9
     assert several.embed_raw_text(texts).tobytes() == one.embed_raw_text(texts).tobytes()
 
@@ -73,7 +74,7 @@ def test_compiled_code_comes_in_when_it_pays(table, sentencepiece_model, monkeyp
     from psp.models import static
 
     monkeypatch.setattr(static, "WORTH_LOADING", 1000)
-    model = Model(table, sentencepiece_model, CONFIG)
+    model = StaticModel(table, sentencepiece_model, CONFIG)
     first = model.embed_raw_text(SENTENCES[:400])
     assert model._accelerator.pooling is None
     again = model.embed_raw_text(SENTENCES[:400] * 2)[:400]
@@ -85,9 +86,9 @@ def test_a_model_of_another_kind_of_pieces_is_accelerated_as_far_as_it_can_be(tm
     path = train_sentencepiece(tmp_path / "bpe.model", model_type="bpe")
     pieces = load_sentencepiece(path).get_piece_size()
     rows = np.random.default_rng(3).standard_normal((pieces, DIM), dtype=np.float32)
-    fast = Model(rows, path, accelerate=True)
+    fast = StaticModel(rows, path, accelerate=True)
     assert fast._accelerator.words is None and fast._accelerator.pooling is not None
-    plain = Model(rows, path, accelerate=False)
+    plain = StaticModel(rows, path, accelerate=False)
     assert fast.embed_raw_text(SENTENCES).tobytes() == plain.embed_raw_text(SENTENCES).tobytes()
 
 
@@ -181,7 +182,7 @@ def test_neither_order_nor_batch_size_matters(model, texts, data):
 def test_sentences_larger_than_the_buffer_and_many_of_one_length(sentencepiece_model):
     pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
     dim = 1024
-    wide = Model(np.random.default_rng(2).standard_normal((pieces, dim), dtype=np.float32), sentencepiece_model)
+    wide = StaticModel(np.random.default_rng(2).standard_normal((pieces, dim), dtype=np.float32), sentencepiece_model)
     rows = BUFFER_BYTES // (4 * dim)
     texts = ["bread " * (rows + 1), *SENTENCES[:300], "", "bread " * (rows // 2 + 1), *(["the river"] * (rows + 3))]
     np.testing.assert_allclose(wide.embed_raw_text(texts), reference(wide, texts), rtol=0, atol=1e-5)
@@ -233,13 +234,13 @@ def test_a_text_of_unknown_pieces_alone_is_zeros_unless_the_config_says_that_it_
     pieces = load_sentencepiece(path).get_piece_size()
     weight = np.arange(pieces * DIM, dtype=np.float32).reshape(pieces, DIM)
     texts = ["日", "日本🙂", "собака спит", "今天天气很好", "日 bread", "bread"]
-    plain = Model(weight, path)
+    plain = StaticModel(weight, path)
     assert plain.embed_raw_text(texts).any(axis=1).tolist() == [False] * 4 + [True] * 2
     assert plain.score_raw_text([("собака спит", "今天天气很好"), ("日", "日"), ("日", "bread")]) == [0, 0, 0]
     assert plain.unknown_shares([*texts, ""]).tolist()[:4] == [1] * 4
     assert 0 < plain.unknown_shares(texts)[4] < 1 and plain.unknown_shares(["bread", ""]).tolist() == [0, 0]
     for config in ({"unknown_alone": True}, {"imported_from": "checkpoint.pt"}):
-        published = Model(weight, path, config)
+        published = StaticModel(weight, path, config)
         ids, offsets = published.ids(texts)
         mark = [] if not prefix else [published.sentencepiece.piece_to_id("▁")]
         assert ids[: offsets[1]].tolist() == (mark or [published.unknown_id])
@@ -259,7 +260,7 @@ def test_only_texts_without_a_known_piece_lose_their_ids(model, texts):
 def test_pieces_that_are_left_out_count_as_unknown(table, sentencepiece_model, model, texts, data):
     others = [number for number in range(len(table)) if number != model.unknown_id]
     excluded_ids = data.draw(st.sets(st.sampled_from(others)))
-    without = Model(table, sentencepiece_model, CONFIG | {"left_out": sorted(excluded_ids)})
+    without = StaticModel(table, sentencepiece_model, CONFIG | {"left_out": sorted(excluded_ids)})
     ids, offsets = without.ids(texts)
     for text, start, stop in zip(texts, offsets[:-1], offsets[1:], strict=True):
         pieces = model.sentencepiece.encode(text)
@@ -271,11 +272,11 @@ def test_pieces_that_are_left_out_count_as_unknown(table, sentencepiece_model, m
 @pytest.mark.parametrize("excluded_ids", [[0], [3, 10**6], [-1], [True], ["3"], "3", {"3": 3}])
 def test_ids_that_cannot_be_left_out_are_refused(table, sentencepiece_model, excluded_ids):
     with pytest.raises(DataError, match=r"config\.json: left_out"):
-        Model(table, sentencepiece_model, CONFIG | {"left_out": excluded_ids})
+        StaticModel(table, sentencepiece_model, CONFIG | {"left_out": excluded_ids})
 
 
 def test_text_is_lower_cased_where_the_model_is(table, sentencepiece_model, model):
-    lower = Model(table, sentencepiece_model, CONFIG | {"lower_case": True})
+    lower = StaticModel(table, sentencepiece_model, CONFIG | {"lower_case": True})
     assert np.array_equal(lower.embed_raw_text(["The CAT Eats BREAD"]), model.embed_raw_text(["the cat eats bread"]))
     assert not np.array_equal(model.embed_raw_text(["The CAT"]), model.embed_raw_text(["the cat"]))
 
@@ -302,14 +303,14 @@ def test_han_text_is_segmented_where_the_model_says_so_and_no_other(tmp_path, cu
     path.write_bytes(trained.getvalue())
     pieces = load_sentencepiece(path).get_piece_size()
     table = np.random.default_rng(0).standard_normal((pieces, DIM), dtype=np.float32)
-    plain = Model(table, path)
-    segmenting = Model(table, path, {"segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
+    plain = StaticModel(table, path)
+    segmenting = StaticModel(table, path, {"segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
     for text in chinese:
         assert segmenting.ids([text])[0].tolist() == plain.ids([segment(text)])[0].tolist()
         assert segmenting.ids([text])[0].tolist() != plain.ids([text])[0].tolist()
     latin, cut = "a cat, eats", "a cat , eats"  # the second is what jieba makes of the first
     assert segmenting.ids([latin])[0].tolist() == plain.ids([latin])[0].tolist() != plain.ids([cut])[0].tolist()
-    lower = Model(table, path, {"lower_case": True, "segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
+    lower = StaticModel(table, path, {"lower_case": True, "segment": {"zh": {"name": "jieba", "cut_all": cut_all}}})
     mixed = "我来到T恤大厦"  # jieba knows the word with a capital letter only
     assert segment(mixed).lower() != segment(mixed.lower())
     assert lower.ids([mixed])[0].tolist() == plain.ids([segment(mixed).lower()])[0].tolist()
@@ -317,12 +318,12 @@ def test_han_text_is_segmented_where_the_model_says_so_and_no_other(tmp_path, cu
 
 def test_a_segmenter_that_cannot_be_had_is_an_error_at_once(table, sentencepiece_model):
     with pytest.raises(PspError, match="no segmenter 'mecab'"):
-        Model(table, sentencepiece_model, {"segment": {"ja": {"name": "mecab"}}})
+        StaticModel(table, sentencepiece_model, {"segment": {"ja": {"name": "mecab"}}})
     with pytest.raises(DataError, match="segment holds"):
-        Model(table, sentencepiece_model, {"segment": {"zh": "jieba"}})
+        StaticModel(table, sentencepiece_model, {"segment": {"zh": "jieba"}})
     two = {"zh": {"name": "jieba", "cut_all": True}, "yue": {"name": "jieba", "cut_all": False}}
     with pytest.raises(DataError, match="two segmenters"):
-        Model(table, sentencepiece_model, {"segment": two})
+        StaticModel(table, sentencepiece_model, {"segment": two})
 
 
 @given(pairs=st.lists(st.tuples(odd_text, odd_text), max_size=12), batch_size=st.integers(1, 5))
@@ -338,7 +339,7 @@ def test_scores_are_cosines_and_never_nan(model, pairs, batch_size):
 
 @pytest.mark.parametrize("scale", [1e-30, 1e30])
 def test_scores_of_tiny_and_huge_vectors(table, sentencepiece_model, model, scale):
-    scaled = Model(table * np.float32(scale), sentencepiece_model)
+    scaled = StaticModel(table * np.float32(scale), sentencepiece_model)
     pairs = [("the cat eats", "le chat mange"), ("bread", "bread")]
     assert scaled.score_raw_text(pairs) == pytest.approx(model.score_raw_text(pairs), abs=1e-5)
 
@@ -390,7 +391,7 @@ def test_ids_outside_the_table_and_offsets_that_do_not_fit_are_refused(two_ways,
 def test_a_model_of_another_vocabulary_is_refused(folder, table, tmp_path):
     other = train_sentencepiece(tmp_path / "other.model", vocab_size=60)
     with pytest.raises(DataError, match="needs a row"):
-        Model(table, other)
+        StaticModel(table, other)
 
 
 HEAVY = [
@@ -409,6 +410,7 @@ HEAVY = [
 def test_embedding_needs_nothing_but_numpy_sentencepiece_and_safetensors(folder):
     program = f"""
 import sys
+from pathlib import Path
 import psp
 assert "numpy" not in sys.modules, "import psp alone imports numpy"
 model = psp.load_model({str(folder)!r})
@@ -423,3 +425,25 @@ print(*sorted(sys.modules.keys() & set({HEAVY!r})))
 def test_what_the_package_does_not_have():
     with pytest.raises(AttributeError, match="nothing"):
         psp.nothing  # noqa: B018
+
+
+def files_of_psp(call) -> set[str]:
+    """The files of psp whose functions a call passes through."""
+    found = set()
+
+    def passed(frame, event, argument):
+        if event == "call" and frame.f_code.co_filename.startswith(str(Path(psp.__file__).parent)):
+            found.add(frame.f_code.co_filename)
+
+    sys.setprofile(passed)
+    try:
+        call()
+    finally:
+        sys.setprofile(None)
+    return found
+
+
+def test_whoever_reads_how_a_sentence_is_embedded_reads_four_files(folder) -> None:
+    assert len(files_of_psp(lambda: load_model(folder))) <= 12
+    model = load_model(folder, accelerate=False)
+    assert len(files_of_psp(lambda: model.encode(["the old house"]))) <= 4

@@ -12,7 +12,7 @@ from phrasebook import sample
 from psp.core.errors import DataError, PspError
 from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS
 from psp.models.exports import export
-from psp.models.model import Model, load_model
+from psp.models.folder import load_model
 from psp.models.registry import (
     E5,
     MINILM,
@@ -25,6 +25,7 @@ from psp.models.registry import (
     package_folder,
     survives_fork,
 )
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
 
@@ -40,7 +41,7 @@ def vectors(tmp_path):
 def model_folder(tmp_path):
     piece = train_sentencepiece(tmp_path / "sp.model")
     table = np.random.default_rng(1).random((load_sentencepiece(piece).get_piece_size(), 8), dtype=np.float32)
-    Model(table, piece, {"languages": ["en", "fr"], "lower_case": True}).save(tmp_path / "model")
+    StaticModel(table, piece, {"languages": ["en", "fr"], "lower_case": True}).save(tmp_path / "model")
     return tmp_path / "model"
 
 
@@ -140,7 +141,7 @@ def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_f
     )
     path = train_sentencepiece(tmp_path / "sp.model")
     table = np.random.default_rng(1).random((load_sentencepiece(path).get_piece_size(), 5), dtype=np.float32)
-    model = Model(table, path)
+    model = StaticModel(table, path)
     export("sentence-transformers", model, tmp_path / "out", sample())
     texts = ["the cat", "le chat mange"]
     encoder = load_encoder(f"sentence-transformers:{tmp_path / 'out'}")

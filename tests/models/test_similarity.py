@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from psp.models.text_model import cosines, fast_cosines, unit
+from psp.models.cosines import cosines, fast_cosines, unit
 
 pairs_of_vectors = st.lists(st.tuples(*[st.floats(-5, 5, width=32)] * 6), max_size=9).map(
     lambda rows: np.array(rows, np.float32).reshape(-1, 6)

@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.models import pooling
-from psp.models.table import BUFFER_BYTES, CHUNK, EmbeddingMatrix, read_table, write_table
+from psp.models.static import BUFFER_BYTES, write_means
+from psp.models.table import CHUNK, EmbeddingMatrix, read_table, write_table
 
 ROWS = 60
 
@@ -38,7 +39,7 @@ def flat(sentences: list[list[int]]) -> tuple[np.ndarray, np.ndarray]:
 
 def pooled(table: EmbeddingMatrix, sentences: list[list[int]], compiled: object = None) -> np.ndarray:
     out = np.full((len(sentences), table.dim), np.nan, np.float32)
-    table.pool(*flat(sentences), out, compiled)
+    write_means(table, *flat(sentences), out, compiled)
     return out
 
 
@@ -71,7 +72,7 @@ def test_memory_does_not_grow_with_a_sentence(kind):
     ids, offsets, out = *flat([list(range(ROWS)) * 1000]), np.empty((1, table.dim), np.float32)
     tracemalloc.start()
     try:
-        table.pool(ids, offsets, out)
+        write_means(table, ids, offsets, out)
         _, peak = tracemalloc.get_traced_memory()
     finally:
         tracemalloc.stop()

@@ -23,8 +23,7 @@ from psp.inference.search.vectors import embed
 from psp.inference.serve.pieces import explain
 from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS, file_names, model_files, tokenizer_files
 from psp.models.exports import export
-from psp.models.folder import read_folder, register_encoder, save_model
-from psp.models.model import Model, load_model
+from psp.models.folder import load_model, save_model
 from psp.models.scores import main_metrics
 from psp.models.static import StaticModel
 from psp.pairs.store import Store, write_store
@@ -161,8 +160,8 @@ def test_it_embeds_in_every_way_that_models_do(made: Made) -> None:
     for other in (
         pickle.loads(pickle.dumps(model)),
         load_model(made.model, accelerate=True),
-        Model(model.weight, made.tokenizer, {"lower_case": True}),
-        Model(model.weight, made.tokenizer.with_preprocessing({"lower_case": True})),
+        StaticModel(model.weight, made.tokenizer, {"lower_case": True}),
+        StaticModel(model.weight, made.tokenizer.with_preprocessing({"lower_case": True})),
     ):
         assert np.array_equal(other.embed_raw_text(texts), vectors)
     small = model.quantized("int8", 8)
@@ -175,7 +174,7 @@ def test_it_embeds_in_every_way_that_models_do(made: Made) -> None:
 def test_words_are_left_out_as_pieces_are(made: Made) -> None:
     model = load_model(made.model)
     the, cat = (made.tokenizer.pieces().index(word) for word in ("the", "cat"))
-    without = Model(model.weight, made.tokenizer, {"left_out": [the]})
+    without = StaticModel(model.weight, made.tokenizer, {"left_out": [the]})
     assert without.ids(["the cat", "the"])[0].tolist() == [cat]
     assert without.tokenizer.with_preprocessing({"left_out": []}).encode(["the"]).ids.tolist() == [the]
 
@@ -192,7 +191,7 @@ def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> N
         assert main_metrics(evaluate(scorer, **tests))["files/graded"] is not None
     model = load_model(made.model)
     assert embed(model, ["the cat", "zzz", ""])[1].tolist() == [0]
-    assert model.identity() != Model(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])).identity()
+    assert model.identity() != StaticModel(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])).identity()
     found = explain(model, "The cat zzz", "le chat")
     assert [piece["piece"] for piece in found["texts"][0]] == ["the", "cat", "<unknown>"]
     assert sum(piece["share"] for piece in found["texts"][0]) == pytest.approx(found["score"], abs=1e-5)
@@ -244,33 +243,16 @@ def test_a_changed_file_is_refused(made: Made, tmp_path: Path) -> None:
 # ------------------------------------------------------------------------------------------------------ other encoders
 
 
-def test_an_encoder_of_another_kind_brings_its_tensors(
-    made: Made, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.setattr(psp.models.folder, "_others", {})
+def test_a_kind_of_encoder_that_is_not_known_is_refused(made: Made, tmp_path: Path) -> None:
     model = load_model(made.model)
     weights = np.linspace(0, 1, model.vocab_size, dtype=np.float32)
-    config = {"languages": ["en", "fr"], "lower_case": True}
-    model_path = train_sentencepiece(tmp_path / "sp.model")
-    for tokenizer, table in ((made.tokenizer, model.weight), (SentencepieceTokenizer(model_path), None)):
-        folder = tmp_path / tokenizer.kind
-        table = np.ones((len(tokenizer), 4), np.float32) if table is None else table
-        saved = save_model(folder, table, tokenizer, config, encoder={"kind": "weighted"}, tensors={"weights": weights})
-        assert saved["format"] == 1 and saved["tokenizer"]["files"].keys() == tokenizer.contents().keys()
-        with pytest.raises(DataError, match=r"unknown kind of encoder, 'weighted' \(known: .*mean.*\); import"):
-            load_model(folder)
-
-    def load(folder: Path, **options: Any) -> StaticModel:
-        config, table, tokenizer, tensors = read_folder(folder)
-        return StaticModel(table.rows() * tensors["weights"][:, None], tokenizer, config)
-
-    register_encoder("weighted", load)
-    loaded = load_model(tmp_path / "words")
-    assert np.array_equal(loaded.weight, model.weight * weights[:, None])
+    save_model(
+        tmp_path / "model", model.weight, made.tokenizer, {}, encoder={"kind": "weighted"}, tensors={"weights": weights}
+    )
+    with pytest.raises(DataError, match=r"unknown kind of encoder, 'weighted' \(known: .*mean.*\); install"):
+        load_model(tmp_path / "model")
     with pytest.raises(DataError, match=r"load it with psp\.load_model"):
-        StaticModel.load(tmp_path / "words")
-    with pytest.raises(ValueError, match="own kind"):
-        register_encoder("mean", load)
+        StaticModel.load(tmp_path / "model")
 
 
 def test_a_tensor_that_a_mean_has_not_is_refused(made: Made, tmp_path: Path) -> None:

@@ -16,11 +16,9 @@ from psp.inference.serve.pieces import explain
 from psp.models import TRANSFORMER_NAMES, card, file_names, model_files
 from psp.models.combined import CombinedModel
 from psp.models.exports import export
-from psp.models.folder import read_folder
-from psp.models.model import load_model
-from psp.models.public import Transformer
+from psp.models.folder import load_model, read_folder
 from psp.models.registry import encoder_files, survives_fork
-from psp.models.transformer import save_transformer
+from psp.models.transformer import TransformerModel, save_transformer
 from psp.text.lines import LineFile
 from tests.training.transformer.conftest import make_base, make_pairs
 
@@ -67,7 +65,7 @@ def test_nothing_of_an_older_model_stays(folder, tmp_path):
 
 
 def test_it_embeds_and_scores_as_other_models_do(model):
-    assert isinstance(model, (Transformer, psp.Model))
+    assert isinstance(model, (TransformerModel, psp.Model))
     assert (model.dim, model.dtype, model.max_seq_length, model.config["languages"]) == (
         12,
         "float32",

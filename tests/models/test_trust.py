@@ -16,7 +16,7 @@ import pytest
 from psp.config.blocks.transformer import TransformerSettings
 from psp.core.errors import PspError
 from psp.models import zipped
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.models.registry import load_encoder
 from psp.models.transformer import save_transformer
 from psp.models.trust import check_folder

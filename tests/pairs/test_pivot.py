@@ -11,8 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
+from psp.models.cosines import cosines
 from psp.models.registry import load_encoder
-from psp.models.text_model import cosines
 from psp.pairs import pivot
 from psp.pairs.pivot import Bitext, mine
 from psp.text.keys import normalised_key

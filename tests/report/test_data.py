@@ -12,9 +12,10 @@ from typing import Any
 import numpy as np
 import pytest
 
+from psp.config.blocks.sources import Remote
 from psp.core.errors import DataError
 from psp.core.files import read_json, sha256, write_json
-from psp.corpora.download import Remote, fetch
+from psp.corpora.download import fetch
 from psp.pairs import data_warnings, filters
 from psp.pairs.dedupe import dedupe_corpus
 from psp.pairs.mix import mix

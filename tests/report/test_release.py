@@ -14,7 +14,7 @@ from huggingface_hub import ModelCard
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import read_json, write_json
 from psp.models import card, card_data, card_file, checksums
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.models.zipped import unpack
 from psp.report.release import licences, pack, release
 from tests.models.conftest import folder, sentencepiece_model, table  # noqa: F401

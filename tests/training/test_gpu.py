@@ -16,7 +16,7 @@ from torch import Tensor
 
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.training.encoders.mean import MeanEncoder, normal_table
 from psp.training.loop import Training
 from psp.training.losses.infonce import infonce_objective

@@ -22,7 +22,7 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation.development import Development
 from psp.evaluation.evaluate import evaluate_model
-from psp.models.text_model import cosines
+from psp.models.cosines import cosines
 from psp.training.loop import Training
 from tests.short_scores import in_full
 from tests.training.conftest import CONFIG, corpus, make

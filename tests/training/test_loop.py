@@ -17,8 +17,7 @@ from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import read_json
 from psp.evaluation.development import Development, DevelopmentFiles
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.models.folder import load_model, save_model
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.loop import Training
 from tests.training.conftest import CONFIG, Made, corpus, make

@@ -17,7 +17,7 @@ from psp.config.blocks.training import PAPER, CheckpointSchedule, TrainSettings
 from psp.core.errors import ConfigError
 from psp.evaluation.development import Development
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
 from psp.training.encoders.mean import mean_encoder, normal_table

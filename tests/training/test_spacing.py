@@ -6,8 +6,8 @@ import sentencepiece
 from hypothesis import given
 from hypothesis import strategies as st
 
+from psp.models.cosines import unit
 from psp.models.static import StaticModel
-from psp.models.text_model import unit
 from psp.pairs.store import PairBlock
 from psp.text.tokenizer import Encoded
 from psp.training.loop import Training

@@ -18,15 +18,26 @@ HERE = Path(__file__).parent
 #: and how the config declares it.
 KINDS = {
     "kinds/bigram_tokenizer.py": ("psp/text/bigram_tokenizer.py", "psp/text/tokenizer_kinds.py"),
-    "kinds/semicolons.py": ("psp/corpora/semicolons.py", "psp/corpora/kinds.py"),
+    "kinds/semicolons.py": ("psp/corpora/semicolons.py", None),
     "../training/pairwise_sigmoid.py": ("pairwise_sigmoid.py", None),
 }
 DECLARED = {
-    "psp/config/blocks/entries.py": ('"trigram", ', '"trigram", "bigram", '),
-    "psp/config/blocks/corpora.py": (
-        "    tmx: Text", '    semicolons: Text = optional("lines `source;target`")\n    tmx: Text',
+    "psp/config/blocks/entries.py": (('"trigram", ', '"trigram", "bigram", '),),
+    "psp/config/blocks/vocabulary.py": (
+        (
+            'PieceKind("word", ',
+            'PieceKind("bigram", "bigrams", unspelled="they are short"),\n        PieceKind("word", ',
+        ),
     ),
-}  # fmt: skip
+    "psp/config/blocks/corpora.py": (
+        ("    tmx: Text", '    semicolons: Text = optional("lines `source;target`")\n    tmx: Text'),
+        (
+            '        CorpusKind("mined"',
+            '        CorpusKind("semicolons", ("semicolons",), called="a file of columns, `semicolons`"),\n'
+            '        CorpusKind("mined"',
+        ),
+    ),
+}
 MODEL = """
 models:
   new:
@@ -61,10 +72,12 @@ def made(finished, once):
                 package = ".".join(Path(target).parent.parts)
                 added = f"from {package} import {Path(target).stem}"
                 module.write_text(module.read_text() + f"\n{added}  # noqa: E402, F401\n")
-        for name, (old, new) in DECLARED.items():
+        for name, changes in DECLARED.items():
             text = (folder / name).read_text()
-            assert old in text
-            (folder / name).write_text(text.replace(old, new, 1))
+            for old, new in changes:
+                assert old in text
+                text = text.replace(old, new, 1)
+            (folder / name).write_text(text)
         archive = folder / "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip"
         with zipfile.ZipFile(archive) as bitext:
             sides = [bitext.read(f"Phrasebook.en-fr.{side}").decode().splitlines() for side in ("en", "fr")]

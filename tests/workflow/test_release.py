@@ -3,7 +3,7 @@
 import pytest
 
 from psp.models import checksums
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.models.zipped import unpack
 
 RELEASE = "results/demo/release"

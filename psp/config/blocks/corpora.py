@@ -1,5 +1,8 @@
 """Entries of the catalogue of corpora, and the items of a model's ``corpora``."""
 
+import re
+from collections.abc import Container, Iterable, Mapping
+from dataclasses import dataclass
 from typing import Annotated, Any, Literal, get_args
 
 from pydantic import Field, Tag
@@ -13,6 +16,98 @@ from psp.config.blocks.sources import MIRRORS
 Catalogued = Literal["opus", "paranmt"]
 #: The kinds of corpora that the catalogue may have.
 CATALOGUED: tuple[str, ...] = get_args(Catalogued)
+
+
+@dataclass(frozen=True)
+class CorpusKind:
+    """What a config has to know of a kind of corpora; the module of its name in :mod:`psp.corpora` reads them.
+
+    Attributes:
+        kind: its name: in reports, and for a kind of the catalogue in the config (``corpora.<name>.kind``).
+        item: the keys of an item of ``corpora`` of this kind; the first names its file.
+        further_files: those keys that name further files.
+        called: what errors call an item of this kind, such as "a file of pairs, `path`".
+        endings: of its files, besides those of compression, which a corpus's own name leaves out.
+        archive: the name under results/downloads; None if it is the user's own, or made from other corpora.
+        in_one_language: whether both sides are in one language, unless an item says otherwise.
+        is_text: whether it holds sentences, each a pair with itself.
+        without_scores: what errors call such corpora if they never have scores; None if they may have them.
+        made_by: the stage that makes its pairs from other corpora, if one does.
+        makes: an item of such a kind has the first of these keys, or another.
+    """
+
+    kind: str
+    item: tuple[str, ...] = ()
+    further_files: tuple[str, ...] = ()
+    called: str = ""
+    endings: tuple[str, ...] = ()
+    archive: str | None = None
+    in_one_language: bool = False
+    is_text: bool = False
+    without_scores: str | None = None
+    made_by: str | None = None
+    makes: tuple[str, ...] = ()
+
+    @property
+    def by_pair(self) -> bool:
+        """Whether each pair of languages has an archive, so that entries have settings by pair."""
+        return "{pair}" in (self.archive or "")
+
+    def download(self, corpus: str, version: str | None, pair: str) -> str | None:
+        """The archive's name under results/downloads, if there is one."""
+        return None if self.archive is None else self.archive.format(corpus=corpus, version=version, pair=pair)
+
+    def placeholders(self, file: str) -> dict[str, str]:
+        """What a mirror's address may have in braces, from the archive's name: corpus, version, and perhaps pair."""
+        match = re.fullmatch(re.sub(r"\\{(\w+)\\}", r"(?P<\1>[^/]+)", re.escape(self.archive or "")), file)
+        assert match is not None, file
+        return match.groupdict()
+
+    def names(self, item: Mapping[str, Any], names: tuple[str, ...]) -> tuple[str, ...]:
+        """What the reader has to know of an item: the catalogue's two codes, two files, or a table's columns."""
+        if self.further_files:
+            return tuple(str(item[key]) for key in (self.item[0], *self.further_files))
+        if "columns" not in self.item:
+            return names
+        given = (item.get("delimiter", ""),) if "delimiter" in self.item else ()
+        return (*given, *item.get("columns", ("source", "target")))
+
+
+#: By name; the first is the default of a catalogue's entry.
+KINDS: dict[str, CorpusKind] = {
+    kind.kind: kind
+    for kind in (
+        CorpusKind("opus", archive="opus/{corpus}/{version}/{pair}.txt.zip", without_scores="OPUS's corpora"),
+        CorpusKind("paranmt", archive="paranmt/{corpus}/{version}.zip", in_one_language=True),
+        CorpusKind("local", ("path",), called="a file of pairs, `path`", endings=("tsv", "txt")),
+        CorpusKind(
+            "lines", ("source", "target"), ("target",), "two files of lines, `source` and `target`", ("txt",),
+            without_scores="files of lines",
+        ),
+        CorpusKind(
+            "tmx", ("tmx",), called="a translation memory, `tmx`", endings=("tmx",),
+            without_scores="translation memories",
+        ),
+        CorpusKind("csv", ("csv", "delimiter", "columns"), called="a CSV file, `csv`", endings=("csv",)),
+        CorpusKind("jsonl", ("jsonl", "columns"), called="JSON lines, `jsonl`", endings=("jsonl", "ndjson")),
+        CorpusKind(
+            "text", ("text",), called="of sentences, `text`", is_text=True, without_scores="files of sentences",
+        ),
+        CorpusKind("parquet", ("parquet", "columns"), called="a table, `parquet`", endings=("parquet",)),
+        CorpusKind("mined", without_scores="mined pairs", made_by="pivot", makes=("mined", "pivoted")),
+        CorpusKind("translated", made_by="backtranslate", makes=("translated",)),
+    )
+}  # fmt: skip
+
+
+def of_item(keys: Container[str]) -> list[CorpusKind]:
+    """The kinds whose file an item of ``corpora`` names, by the item's keys."""
+    return [kind for kind in KINDS.values() if kind.item and kind.item[0] in keys]
+
+
+def language_pair(languages: Iterable[str]) -> str:
+    """Return OPUS's name of a pair of its languages, in alphabetical order: ``("fr", "en")`` gives ``"en-fr"``."""
+    return "-".join(sorted(languages))
 
 
 class CorpusRecipe(Block):

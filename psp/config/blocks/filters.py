@@ -31,7 +31,7 @@ class FilterBlock(Block):
         Args:
             settings: all settings of the filter.
             languages: codes of the corpus's source and target.
-            corpus: the corpus's class (:class:`psp.corpora.base.CorpusKind`); None if unknown.
+            corpus: its kind (:class:`psp.config.blocks.corpora.CorpusKind`); None if unknown.
         """
         if {"min", "max"} <= settings.keys() and settings["min"] > settings["max"]:
             return f"filters.{cls.KEY}: min {settings['min']} is above max {settings['max']}; swap them"
@@ -348,7 +348,7 @@ def problems(config: Mapping[str, Any], languages: tuple[str, str], corpus: Any)
     Args:
         config: the block; each filter in it has all its keys.
         languages: codes of the corpus's source and target.
-        corpus: the corpus's class.
+        corpus: the corpus's kind.
     """
     for name, block in BY_NAME.items():
         if name in config and (problem := block.problem(config[name], languages, corpus)):

@@ -1,5 +1,6 @@
 """Where downloads come from, which licences training may use, and the demo's generated corpus."""
 
+from dataclasses import dataclass
 from typing import Annotated, Literal
 
 from psp.config.blocks.base import Block
@@ -96,3 +97,24 @@ class VectorsBlock(Block):
     mirrors: Mirrors = setting(..., MIRRORS)
     sha256: Annotated[str, matching("[0-9a-f]{64}", "64 hexadecimal digits")] = setting(..., "SHA-256 of the file")
     licence: str | None = setting(None, "SPDX id of the licence; null if none is declared")
+
+
+@dataclass(frozen=True)
+class Remote:
+    """A published file.
+
+    Args:
+        name: its path under the downloads folder, e.g. ``opus/Tanzil/v1/en-fr.txt.zip``; a .zip must be a valid one.
+        mirrors: addresses, tried in this order.
+        sha256: the pinned checksum, in hexadecimal; None accepts any content.
+        bytes: the pinned size.
+        licence: its declared licence (SPDX), for the record.
+        advice: what to do where no mirror serves it, apart from putting it there by hand.
+    """
+
+    name: str
+    mirrors: tuple[str, ...]
+    sha256: str | None = None
+    bytes: int | None = None
+    licence: str | None = None
+    advice: str = "add a mirror under `sources` in the config, or "

@@ -1,6 +1,8 @@
 """Segmentation, subwords and vocabularies, and the store of encoded pairs."""
 
-from typing import Literal
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any, Literal
 
 from psp.config.blocks.base import Block
 from psp.config.blocks.fields import setting
@@ -97,3 +99,49 @@ class StoreBlock(Block):
     max_pieces: int | None = setting(
         None, "truncate sides to this many pieces; null: never", recipes={"code": 100}, ge=1
     )
+
+
+@dataclass(frozen=True)
+class PieceKind:
+    """What a config has to know of a kind of pieces, which :mod:`psp.text.tokenizer_kinds` finds in text.
+
+    Attributes:
+        kind: its name, a value of `encoder`.
+        called: its pieces, in the plural.
+        block, file: the block of its vocabulary, and the file.
+        store_bytes: that a pair takes in a store, for `psp plan`.
+        is_words: whether its pieces are words, which have vectors that others have trained.
+        unspelled: why training cannot start from the spelling of pieces; None if it can.
+    """
+
+    kind: str
+    called: str
+    block: str = "vocabulary"
+    file: str = "vocabulary.txt"
+    store_bytes: int = 100
+    is_words: bool = False
+    unspelled: str | None = None
+
+    def most(self, settings: Mapping[str, Any]) -> int:
+        """The largest number of ids, by a model's blocks of settings."""
+        own = settings[self.block]
+        return int(own["size"]) + 1 if "size" in own else int(own["vocab_size"])
+
+    def making_mb(self, settings: Mapping[str, Any], sentences: float) -> float:
+        """An estimate of the memory to make its file from this many sentences."""
+        if "sample" not in (own := settings[self.block]):
+            return 500
+        # Measured: 150 MB for 0.1M and 1,400 MB for 1M real en-fr sentences of 84 bytes (sentencepiece 0.2.3); this is
+        # twice that, for languages and corpora with longer lines.
+        return float(500 + 3 * min(own["sample"], sentences) / 1000)
+
+
+#: By name; the first is the default.
+PIECES: dict[str, PieceKind] = {
+    kind.kind: kind
+    for kind in (
+        PieceKind("subword", "subwords", "subword", "sentencepiece.model", store_bytes=73),
+        PieceKind("word", "words", store_bytes=73, is_words=True),
+        PieceKind("trigram", "trigrams", store_bytes=380, unspelled="no two trigrams share a run of three characters"),
+    )
+}

@@ -36,10 +36,11 @@ from psp.evaluation.speed.systems import OWN, PEERS, SYSTEMS, TEXTS_OF_A_BATCH, 
 from psp.evaluation.speed.worker import Broken, Process, write_sentences
 from psp.models import CONFIG
 from psp.models.combined import parts_of
+from psp.models.cosines import cosines
 from psp.models.exports import export
 from psp.models.folder import load, model_name
 from psp.models.registry import SENTENCE_TRANSFORMERS
-from psp.models.text_model import TextModel, cosines
+from psp.models.text_model import TextModel
 from psp.pairs.store import Store
 from psp.text.lines import read_lines
 from psp.text.parts_tokenizer import PartsTokenizer
@@ -238,7 +239,7 @@ def exported(form: str, model: TextModel, folder: Path) -> None:
         PspError: the model cannot be exported to this format, or a library is missing.
     """
     if form in ("float32", "float16", "int8"):
-        model.quantized(form).save(folder)
+        model.quantized(form).save(folder, card=False)
         return
     export(form, model, folder, [])
     if form == "onnx":  # the system also needs to know which parts lower-case text

@@ -21,7 +21,7 @@ from psp.core.errors import DataError
 from psp.evaluation.scorers import Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task, columns, embedded
 from psp.evaluation.testsets import sentence
-from psp.models.text_model import unit
+from psp.models.cosines import unit
 
 
 class BitextMining(Task):

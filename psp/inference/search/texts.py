@@ -14,7 +14,7 @@ import numpy as np
 from psp.inference.search import CHOICES, bitext
 from psp.inference.search.neighbours import nearest
 from psp.inference.search.vectors import embed, readings
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.models.text_model import TextModel, checked_texts
 
 

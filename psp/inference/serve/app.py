@@ -39,7 +39,8 @@ from psp.inference.serve.requests import (
     read,
 )
 from psp.models.combined import parts_of
-from psp.models.text_model import TextModel, fast_cosines, unit
+from psp.models.cosines import fast_cosines, unit
+from psp.models.text_model import TextModel
 
 #: Vectors serialised at a time, to bound memory and the time that the GIL is held.
 ROWS = 16

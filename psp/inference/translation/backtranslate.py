@@ -25,8 +25,8 @@ from psp.core.errors import DataError
 from psp.core.files import atomic, read_json, sha256, write_json
 from psp.core.logs import Progress
 from psp.inference.translation.base import Hypothesis, Translator, TranslatorError
+from psp.models.cosines import text_cosines
 from psp.models.registry import TextEncoder
-from psp.models.text_model import text_cosines
 from psp.text.lines import raw_lines, read_lines
 
 

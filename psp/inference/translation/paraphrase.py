@@ -11,8 +11,8 @@ from typing import Any, NamedTuple
 
 from psp.core.errors import ConfigError, from_extra
 from psp.inference.translation.base import Translator
+from psp.models.cosines import text_cosines
 from psp.models.registry import TextEncoder
-from psp.models.text_model import text_cosines
 from psp.text.keys import normalised_key
 from psp.text.words import trigram_overlap, words
 

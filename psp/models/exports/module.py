@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any, Self, cast
 
 import numpy as np
@@ -14,7 +13,6 @@ from torch.nn import functional
 
 from psp.models.combined import ADD, CombinedModel, parts_of
 from psp.models.exports.common import rows
-from psp.models.exports.sentence_transformers import save_whole
 from psp.models.folder import OURS, load
 from psp.models.lstm import BOTH, CONCAT, MAX, Direction, Lstm
 from psp.models.static import StaticModel
@@ -97,7 +95,7 @@ class PspModel(InputModule):
         whole = parts[0]
         if isinstance(model, CombinedModel):
             whole = CombinedModel(parts, model.weights, model.config, join=model.joined_by, scaled=model.scaled)
-        save_whole(whole, Path(output_path))
+        whole.save(output_path, card=False)
 
     def _ends(self) -> list[str]:
         """The suffix of each part's features."""

@@ -7,15 +7,12 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 from psp.core.files import new_folder, write_json
 from psp.models import PSP_MODEL
-from psp.models.combined import CombinedModel
 from psp.models.exports import unsupported_reason
 from psp.models.exports.common import readme
 from psp.models.exports.static_embedding import library_config
-from psp.models.static import StaticModel
 from psp.models.text_model import TextModel
 
 CODE = """
@@ -46,17 +43,9 @@ def write(model: TextModel, out: Path, sentences: Sequence[str]) -> str:
     usage = "The vectors are those of psp, which must be installed."
     static = unsupported_reason("static-embedding", model) is None
     with new_folder(out) as folder:
-        save_whole(model, folder)
+        model.save(folder, card=False)
         write_json(folder / "config_sentence_transformers.json", library_config(model))
         write_json(folder / "modules.json", [{"idx": 0, "name": "0", "path": "", "type": PSP_MODEL}])
         more = WITHOUT.format(kind=PSP_MODEL, other=(STATIC if static else GRAPH).strip())
         readme(folder, model, CODE, f"{usage}\n\n{more}")
     return usage
-
-
-def save_whole(model: TextModel, folder: Path) -> dict[str, Any]:
-    """Save a model of any kind, without the model card of :meth:`psp.models.model.Model.save`."""
-    if isinstance(model, CombinedModel):
-        return CombinedModel.save(model, folder)
-    assert isinstance(model, StaticModel)
-    return StaticModel.save(model, folder)

@@ -24,9 +24,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from psp.core.errors import PspError
+from psp.models.cosines import cosines
 from psp.models.exports.common import library, rows
 from psp.models.static import StaticModel, unknown_alone
-from psp.models.text_model import cosines
 from psp.text.characters import MARK, _kinds
 from psp.text.characters import SPACE as SPACES
 from psp.text.normalisation import HIDDEN_CHARACTERS, NON_JOINER, VISIBLE, rules

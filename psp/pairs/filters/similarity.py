@@ -10,8 +10,8 @@ from typing import Any
 
 import xxhash
 
+from psp.models.cosines import text_cosines
 from psp.models.registry import TextEncoder, load_encoder, survives_fork
-from psp.models.text_model import text_cosines
 from psp.pairs.filters.base import Batch, Filter
 
 BLOCK = 2000

@@ -124,7 +124,7 @@ class JointEncoder(torch.nn.Module):
     ) -> None:
         """Write the folder; afterwards the encoder has these weights."""
         self.load_state_dict(weights)
-        self.embedder(tokenizer, config).save(folder)
+        self.embedder(tokenizer, config).save(folder, card=False)
 
 
 def part_of(pairs: PairSource, starts: Sequence[int], number: int) -> PairSource:

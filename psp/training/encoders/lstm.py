@@ -26,13 +26,13 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from psp.core.jit import mix
 from psp.core.machine import has_bfloat16_lstm, in_bfloat16
 from psp.models.folder import save_model
 from psp.models.lstm import AVERAGE, BOTH, CONCAT, MAX, Direction, Lstm
 from psp.models.static import StaticModel
 from psp.text.tokenizer import Encoded, Tokenizer
 from psp.training.encoders.mean import BeforeRead, drop_tokens, kept_elements, noise_keys, scale_of_kept
-from psp.training.hashing import mix
 from psp.training.optimiser import DeferredAdam, DenseAdam, JointOptimiser, RowOptimiser
 
 log = logging.getLogger(__name__)

@@ -16,11 +16,10 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.core.jit import compiled
+from psp.core.jit import compiled, mix, mixed
 from psp.models.folder import save_model
 from psp.models.static import StaticModel
 from psp.text.tokenizer import Encoded, Tokenizer
-from psp.training.hashing import mix, mixed
 from psp.training.optimiser import DeferredAdam, DenseAdam, RowOptimiser
 from psp.training.spacing import Spacing
 

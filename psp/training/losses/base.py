@@ -1,4 +1,4 @@
-"""What every loss has in common: the texts of a mini-batch are chosen, encoded, and compared.
+"""What every loss has in common: it chooses the texts of a mini-batch, and compares their vectors.
 
 The trainer knows a :class:`Loss` and no more.
 """
@@ -19,11 +19,6 @@ from psp.config.blocks.training import OBJECTIVES
 from psp.pairs.encoded_pairs import Pairs
 from psp.text.tokenizer import Encoded
 from psp.training.negatives.mining import Negatives
-
-#: Encodes sentences of the mega-batch by their numbers, int64 (k,); their numbers in the mini-batch, int64 (k,), choose
-#: their noise. Third, where a loss compares others too (:attr:`PairComparison.further`), these. Returns vectors, shape
-#: (k, dim).
-Encode = Callable[..., Tensor]
 
 
 @dataclass(frozen=True)
@@ -94,18 +89,3 @@ class Loss(torch.nn.Module, ABC):
 
         A training run that ends above it counts as diverged.
         """
-
-    def forward(self, batch: MiniBatch, encode: Encode, lengths: Sequence[int] = ()) -> tuple[Tensor, int]:
-        """A mini-batch's loss, and the number of sentences without a negative.
-
-        With ``lengths`` (those of ``matryoshka``) the loss is the mean over the vectors and over their beginnings of
-        these lengths.
-        """
-        compared = self.compare(batch)
-        texts = np.concatenate(compared.texts)
-        further = () if compared.further is None else (compared.further,)
-        vectors = encode(texts, np.arange(len(texts)), *further)
-        if not lengths:
-            return compared.loss(vectors), compared.without_negative
-        parts = [vectors, *(vectors[:, :length].contiguous() for length in lengths)]
-        return torch.stack([compared.loss(part) for part in parts]).mean(), compared.without_negative

@@ -11,10 +11,9 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
-from psp.core.jit import compiled
+from psp.core.jit import compiled, mixed
 from psp.pairs.encoded_pairs import Pairs
 from psp.text.tokenizer import Encoded
-from psp.training.hashing import mixed
 from psp.training.negatives.nearest import CHUNK_ROWS, Nearest, nearest
 
 DRAWS = 20  # random draws before an anchor's candidates are listed

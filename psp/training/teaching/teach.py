@@ -33,8 +33,8 @@ from psp.core.files import atomic, sha256, write_json
 from psp.core.logs import Progress
 from psp.core.machine import in_bfloat16
 from psp.inference.search.neighbours import library, nearest
+from psp.models.cosines import unit
 from psp.models.registry import TextEncoder, encoder_files, load_encoder
-from psp.models.text_model import unit
 from psp.pairs.pair_file import MIXED, blocks, columns_of, corpus_indices
 from psp.training.teaching.targets import FORMAT, KIND, NONE, TEXT
 from psp.training.torch_state import torch_state

@@ -22,10 +22,10 @@ from torch import Tensor
 
 from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import PspError
+from psp.core.jit import mix
 from psp.core.logs import Progress
 from psp.core.machine import in_bfloat16
 from psp.inference.translation.base import limit
-from psp.training.hashing import mix
 from psp.training.saving.checkpoint import Checkpoint, Checkpoints, StopRequest
 from psp.training.saving.csv_log import CsvLog
 from psp.training.translator.data import Batches, TranslationPairs, make_batch, padded

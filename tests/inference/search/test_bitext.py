@@ -23,8 +23,8 @@ from psp.corpora import open_corpus
 from psp.inference.search import CHOICES, neighbours
 from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
 from psp.inference.search.vectors import unit
-from psp.models.folder import save_model
-from psp.models.model import Model, load_model
+from psp.models.folder import load_model, save_model
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece
 
@@ -307,7 +307,7 @@ def test_copies_are_mined_once_and_tabs_do_not_make_columns(small, tmp_path):
         "the cat eats bread here\n the cat\teats bread here\r\nTHE CAT  eats\xa0bread here\n"
     )
     (tmp_path / "fr.txt").write_text("the cat eats\tbread here\n")
-    model = Model.load(small / "model")
+    model = StaticModel.load(small / "model")
     counts = mine_files(
         model, tmp_path / "en.txt", tmp_path / "fr.txt", tmp_path / "out.tsv", choose="forward", threshold=0.0
     )

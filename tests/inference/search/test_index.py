@@ -23,7 +23,7 @@ from psp.inference.search.neighbours import use_threads
 from psp.inference.search.vectors import embed
 from psp.inference.vectorfile import vector_file
 from psp.models.folder import save_model
-from psp.models.model import Model
+from psp.models.static import StaticModel
 from psp.text.lines import LineFile
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, train_sentencepiece
@@ -50,7 +50,7 @@ def folder(tmp_path_factory):
 
 @pytest.fixture(scope="module")
 def model(folder):
-    return Model.load(folder / "model")
+    return StaticModel.load(folder / "model")
 
 
 @pytest.fixture
@@ -138,12 +138,12 @@ def test_a_saved_index_finds_the_same(model, corpus, tmp_path, kind, dtype):
 
 def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, tmp_path):
     Index.build(model, corpus, folder=tmp_path / "index")
-    assert Index.load(tmp_path / "index", Model.load(folder / "model"), LineFile(folder / "corpus.txt"))
+    assert Index.load(tmp_path / "index", StaticModel.load(folder / "model"), LineFile(folder / "corpus.txt"))
     table = model.weight.copy()
     table[-1, -1] += 0.001
     for other in (
-        Model(table, folder / "sp.model", model.config),
-        Model(model.weight, folder / "sp.model", model.config | {"lower_case": False}),
+        StaticModel(table, folder / "sp.model", model.config),
+        StaticModel(model.weight, folder / "sp.model", model.config | {"lower_case": False}),
         model.quantized("float16"),
         model.quantized(dim=8),
     ):
@@ -315,7 +315,7 @@ def test_bad_input_is_one_line_and_nothing_is_left(folder, tmp_path, monkeypatch
     (tmp_path / "latin.txt").write_bytes(b"caf\xe9\n")
     monkeypatch.setattr(sys, "stdin", io.TextIOWrapper(io.BytesIO(b"the cat\n")))
     if "index" in options:
-        Index.build(Model.load(folder / "model"), LineFile("corpus.txt"), folder=tmp_path / "index")
+        Index.build(StaticModel.load(folder / "model"), LineFile("corpus.txt"), folder=tmp_path / "index")
     before = sorted(tmp_path.iterdir())
     with pytest.raises(SystemExit) as ended:
         main(["search", str(folder / "model"), *options])

@@ -24,7 +24,7 @@ from psp.inference.search.lists import Lists
 from psp.inference.search.on_disk import GrowingArray, ReleasedRows, resumable
 from psp.inference.search.vectors import embed, from_stored, to_stored, unit
 from psp.models.folder import save_model
-from psp.models.model import Model
+from psp.models.static import StaticModel
 from psp.text.lines import LineFile
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import PAIRS, train_sentencepiece
@@ -134,7 +134,7 @@ def test_vectors_outlive_any_error(tmp_path, error, message):
 def test_a_bad_last_line_is_found_before_the_work(folder, tmp_path, monkeypatch):
     (tmp_path / "bad.txt").write_bytes((folder / "en.txt").read_bytes() + b"caf\xe9")
     monkeypatch.setattr("psp.inference.search.vectors.embed", lambda *_: pytest.fail("work before the error"))
-    model = Model.load(folder / "model")
+    model = StaticModel.load(folder / "model")
     with pytest.raises(DataError, match=r"bad.txt, line 3003: not UTF-8 \(byte 4"):
         mine_files(model, folder / "fr.txt", tmp_path / "bad.txt", tmp_path / "out")
     with pytest.raises(DataError, match=r"bad.txt, line 3003: not UTF-8"):
@@ -153,7 +153,7 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
     monkeypatch.setattr("psp.inference.search.base.QUERIES", 700)
     monkeypatch.setattr("psp.inference.search.bfloat16.batch", lambda dim: 700)
     monkeypatch.setattr("psp.inference.search.lists.QUERIES", 700)
-    model = Model.load(folder / "model")
+    model = StaticModel.load(folder / "model")
     options = {"dtype": dtype, "index": index, "memory": 1 << 40}
     texts = folder / "en.txt", folder / "fr.txt"
     expected = mine_files(model, *texts, tmp_path / "expected", **options)
@@ -188,7 +188,7 @@ def test_a_run_stopped_at_any_write_goes_on_to_the_same_bytes(folder, tmp_path, 
 
 
 def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, monkeypatch):
-    model, corpus = Model.load(folder / "model"), LineFile(folder / "en.txt")
+    model, corpus = StaticModel.load(folder / "model"), LineFile(folder / "en.txt")
     index = Index.build(model, corpus, kind="ivf", dtype="float16", folder=tmp_path / "index")
     queries = (folder / "fr.txt").read_text().splitlines()[1:2000:40]
     exact = Index.build(model, corpus, dtype="float16").search(queries, 5)

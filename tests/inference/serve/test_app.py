@@ -32,8 +32,8 @@ from psp.inference.serve import ServeLimits
 from psp.inference.serve.app import application
 from psp.inference.serve.pieces import explain
 from psp.inference.serve.server import listen, serve
-from psp.models.folder import save_model
-from psp.models.model import Model, load_model
+from psp.models.folder import load_model, save_model
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
 DIM = 12
@@ -136,7 +136,7 @@ def test_pieces_that_an_imported_model_leaves_out_are_shown_as_unknown(model):
     excluded_ids = sorted(set(model.sentencepiece.encode("bread")))
     assert model.unknown_id not in excluded_ids
     config = {"lower_case": True, "left_out": excluded_ids, "unknown_alone": True}
-    other = TestClient(application(Model(model.weight, model.sentencepiece_model, config), "x"), base_url=HERE)
+    other = TestClient(application(StaticModel(model.weight, model.sentencepiece_model, config), "x"), base_url=HERE)
     first, second = post(other, "/api/explain", {"pair": ["bread river", "Bread"]})[1]["texts"]
     assert [piece["unknown"] for piece in first] == [piece["id"] in excluded_ids for piece in first]
     assert not all(piece["unknown"] for piece in first)
@@ -306,7 +306,7 @@ def test_whatever_json_is_sent_the_answer_is_json_and_no_failure(client, body):
 
 
 def test_sums_beyond_all_numbers_are_an_error_and_never_nan(model):
-    huge = Model(np.full_like(model.weight, 3e38), model.sentencepiece_model)
+    huge = StaticModel(np.full_like(model.weight, 3e38), model.sentencepiece_model)
     other = TestClient(application(huge, "huge"), base_url=HERE)
     for path, body in (
         ("/api/embed", {"texts": ["the cat"]}),

@@ -18,8 +18,7 @@ pytest.importorskip("starlette", reason="the page's server needs pip install 'pa
 pytest.importorskip("playwright", reason="the page's tests need pip install playwright")
 from playwright.sync_api import expect
 
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.models.folder import load_model, save_model
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 
 pytestmark = pytest.mark.slow  # a browser

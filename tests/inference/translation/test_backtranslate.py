@@ -19,7 +19,7 @@ from psp.core.errors import DataError
 from psp.inference.translation.backtranslate import back_translate
 from psp.inference.translation.base import Translator
 from psp.inference.translation.load import load_translator
-from psp.models.text_model import cosines
+from psp.models.cosines import cosines
 from tests.inference.translation.conftest import sentences
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from psp.core.errors import ConfigError
 from psp.inference.translation import Hypothesis, Translator
 from psp.inference.translation.paraphrase import measured, paraphrase
-from psp.models.text_model import cosines
+from psp.models.cosines import cosines
 from psp.text.keys import normalised_key
 from psp.text.words import trigram_overlap, words
 from tests.inference.translation.test_backtranslate import LETTERS

@@ -7,9 +7,9 @@ import itertools
 import numpy as np
 import pytest
 
+from psp.models.combined import CombinedModel
 from psp.models.lstm import Direction, Lstm
-from psp.models.model import Model
-from psp.models.public import Combination
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.word_tokenizer import WordTokenizer, split_words
@@ -28,7 +28,7 @@ def make(sp_model):
     """Make a model with these further keys of config.json."""
     pieces = load_sentencepiece(sp_model).get_piece_size()
     table = np.random.default_rng(3).standard_normal((pieces, 12), dtype=np.float32)
-    return lambda **config: Model(table, sp_model, CONFIG | config)
+    return lambda **config: StaticModel(table, sp_model, CONFIG | config)
 
 
 @pytest.fixture(scope="session")
@@ -57,17 +57,17 @@ def kinds(make):
     letters, spaces = (WordTokenizer([(word, 2) for word in words], split=split) for split in ("letters", "whitespace"))
     trigram = TrigramTokenizer([(run, 2) for run in runs])
     found = {
-        "words": Model(table(len(letters), 12), letters, CONFIG),
-        "words left out": Model(table(len(letters), 12), letters, CONFIG | {"left_out": [3, 4]}),
-        "words by spaces": Model(table(len(spaces), 12), spaces, CONFIG),
-        "trigrams": Model(table(len(trigram), 7), trigram, CONFIG),
-        "lstm": Model(table(len(letters), 6), letters, CONFIG, contextual=lstm(6, 5, "lstm", "average", "mean")),
+        "words": StaticModel(table(len(letters), 12), letters, CONFIG),
+        "words left out": StaticModel(table(len(letters), 12), letters, CONFIG | {"left_out": [3, 4]}),
+        "words by spaces": StaticModel(table(len(spaces), 12), spaces, CONFIG),
+        "trigrams": StaticModel(table(len(trigram), 7), trigram, CONFIG),
+        "lstm": StaticModel(table(len(letters), 6), letters, CONFIG, contextual=lstm(6, 5, "lstm", "average", "mean")),
     }
     for combine, pooling in itertools.product(("average", "concat"), ("mean", "max")):
-        found[f"blstm {combine} {pooling}"] = Model(
+        found[f"blstm {combine} {pooling}"] = StaticModel(
             make().table, make().tokenizer, CONFIG, contextual=lstm(12, 5, "blstm", combine, pooling)
         )
-    found["combination"] = Combination([make(), found["trigrams"], found["lstm"]], [1, 0.5, 2])
-    found["joined as they are"] = Combination([make(), found["trigrams"]], scaled=False)
-    found["added"] = Combination([make(), found["words"]], join="add")
+    found["combination"] = CombinedModel([make(), found["trigrams"], found["lstm"]], [1, 0.5, 2])
+    found["joined as they are"] = CombinedModel([make(), found["trigrams"]], scaled=False)
+    found["added"] = CombinedModel([make(), found["words"]], join="add")
     return found

@@ -18,7 +18,7 @@ from psp.cli.main import main
 from psp.core.errors import DataError, PspError
 from psp.models.exports import FORMS, export
 from psp.models.folder import save_model
-from psp.models.model import Model
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.word_tokenizer import WordTokenizer
 from tests.conftest import SENTENCES, train_sentencepiece
@@ -89,7 +89,7 @@ def test_its_readme_quotes_what_the_library_says_without_the_argument(model, tmp
 def test_prompts_go_along(model, tmp_path, form):
     from sentence_transformers import SentenceTransformer
 
-    prompted = Model(model.weight, model.sentencepiece_model, model.config | {"prompts": {"query": "the cat "}})
+    prompted = StaticModel(model.weight, model.sentencepiece_model, model.config | {"prompts": {"query": "the cat "}})
     export(form, prompted, tmp_path / "out", sample())
     loaded = SentenceTransformer(str(tmp_path / "out"), device="cpu", trust_remote_code=form == "sentence-transformers")
     np.testing.assert_allclose(loaded.encode_query(["bread"]), prompted.encode_query(["bread"]), **CLOSE)
@@ -195,7 +195,9 @@ def test_word2vec_has_the_vectors_of_words(tmp_path):
 
     words = ["the", "house", "don't", "!"]
     weight = np.random.default_rng(1).standard_normal((5, 6), dtype=np.float32)
-    model = Model(weight, WordTokenizer([(word, 2) for word in words], {"lower_case": True}), {"languages": ["en"]})
+    model = StaticModel(
+        weight, WordTokenizer([(word, 2) for word in words], {"lower_case": True}), {"languages": ["en"]}
+    )
     export("word2vec", model, tmp_path / "out.txt", sample())
     found = KeyedVectors.load_word2vec_format(tmp_path / "out.txt", binary=False)
     assert found.index_to_key == [model.tokenizer.piece(0), *words]
@@ -290,7 +292,7 @@ def test_a_missing_package_is_named_with_its_extra(model, tmp_path, monkeypatch,
 def test_what_no_hugging_face_tokenizer_can_be_made_of(tmp_path, settings):
     path = train_sentencepiece(tmp_path / "sp.model", **settings)
     pieces = load_sentencepiece(path).get_piece_size()
-    other = Model(np.ones((pieces, 3), np.float32), path)
+    other = StaticModel(np.ones((pieces, 3), np.float32), path)
     with pytest.raises(PspError, match="unigram sentencepiece model"):
         export("static-embedding", other, tmp_path / "out", sample())
     assert [entry.name for entry in tmp_path.iterdir()] == ["sp.model"]

@@ -11,8 +11,8 @@ import psp
 from phrasebook import sample
 from psp.core.errors import PspError
 from psp.models.exports import export
-from psp.models.model import Model
 from psp.models.registry import load_encoder
+from psp.models.static import StaticModel
 from tests.conftest import SENTENCES
 from tests.models.exports.test_exports import CLOSE, embed_by_sentence_transformers, needs
 
@@ -106,7 +106,7 @@ def test_what_a_format_cannot_hold_is_refused_with_the_reason(kinds, tmp_path, n
 
 
 def test_a_model_of_a_class_that_psp_does_not_know_is_refused(kinds, tmp_path):
-    class Other(Model):
+    class Other(StaticModel):
         def _pool(self, encoded, out):
             out[:] = 1
 

@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 import sentencepiece
 
-from psp.models.model import Model
+from psp.models.static import StaticModel
 from psp.text.normalisation import as_tsv, rules
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, train_sentencepiece
@@ -56,7 +56,9 @@ def test_the_ids_are_those_of_sentencepiece(tmp_path, settings, lower_case):
         how["normalization_rule_tsv"] = str(tmp_path / "rules.tsv")
     path = train_sentencepiece(tmp_path / "sp.model", **how)
     pieces = load_sentencepiece(path).get_piece_size()
-    model = Model(np.ones((pieces, 2), np.float32), path, {"lower_case": lower_case, "normalisation": normalisation})
+    model = StaticModel(
+        np.ones((pieces, 2), np.float32), path, {"lower_case": lower_case, "normalisation": normalisation}
+    )
     made = tokenizer.convert(model)
     plain = settings.get("normalization_rule_name") != "identity"
     for text in [*SENTENCES, *sample(200), *(ODD if plain else [])]:
@@ -99,7 +101,7 @@ def test_real_sentences_in_many_scripts(psp_data, tmp_path):
     (tmp_path / "sp.model").write_bytes(trained.getvalue())
     pieces = load_sentencepiece(tmp_path / "sp.model").get_piece_size()
     table = np.random.default_rng(0).standard_normal((pieces, 16), dtype=np.float32)
-    model = Model(table, tmp_path / "sp.model", {"lower_case": True})
+    model = StaticModel(table, tmp_path / "sp.model", {"lower_case": True})
     made = tokenizer.convert(model), tokenizer.table(model)
     # In parts, 1,000 of 1,000 Korean and 322 Bengali sentences once had other pieces. Those left are Arabic, with a
     # vowel mark between a letter and its hamza, which sentencepiece does not join.

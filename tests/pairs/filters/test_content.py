@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 import phrasebook
 from psp.core.errors import ConfigError, PspError
-from psp.corpora.opus import read_archive
+from psp.corpora.opus import read as read_archive
 from psp.pairs.filters import Batch, build
 from psp.pairs.filters.identical import same, shared_words
 from psp.pairs.filters.symbols import symbol_shares

@@ -12,9 +12,8 @@ import pytest
 
 import phrasebook
 from psp.core.errors import ConfigError, DataError, PspError
-from psp.corpora.opus import read_archive
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.corpora.opus import read as read_archive
+from psp.models.folder import load_model, save_model
 from psp.models.registry import USE, load_encoder
 from psp.pairs.filters import Batch, build, filter_corpus, similarity
 from psp.text.segment import Segmenter

@@ -11,7 +11,7 @@ import torch
 
 from psp.core.errors import ConfigError
 from psp.core.files import read_json
-from psp.models.model import load_model
+from psp.models.folder import load_model
 from psp.pairs.store import write_store
 from psp.pairs.vocabulary import build_vocabulary
 from psp.text.tokenizer_kinds import as_tokenizer

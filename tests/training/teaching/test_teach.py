@@ -12,8 +12,7 @@ import pytest
 from safetensors.numpy import load_file
 
 from psp.core.errors import ConfigError, DataError
-from psp.models.folder import save_model
-from psp.models.model import load_model
+from psp.models.folder import load_model, save_model
 from psp.models.registry import load_encoder
 from psp.pairs.store import Store
 from psp.training.loop import Training

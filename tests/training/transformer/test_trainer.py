@@ -14,9 +14,9 @@ import torch
 
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.evaluation.development import Development
-from psp.models.model import load_model
+from psp.models.cosines import cosines
+from psp.models.folder import load_model
 from psp.models.registry import load_encoder
-from psp.models.text_model import cosines
 from psp.training.teaching.teach import teach
 from tests.training.transformer.conftest import PAIRS, read_json, train, write_pairs
 

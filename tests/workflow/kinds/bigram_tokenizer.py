@@ -17,7 +17,6 @@ def bigrams(text: str) -> list[str]:
 class BigramTokenizer(VocabularyTokenizer):
     kind = "bigram"
     pieces_called, pieces_in_full = "bigrams", "character bigrams"
-    unspelled = "two bigrams that share a character have nothing else in common"
 
     @classmethod
     def splitter(cls, **settings: Any) -> Callable[[str], list[str]]:
