@@ -11,7 +11,7 @@ CHOICES = {
 }
 
 
-#: How neighbours are found, by the classes in ``kinds``; approximate search misses some, fewer with more effort.
+#: How neighbours are found, by the classes of ``index.SEARCHERS``; approximate search misses some, fewer with effort.
 INDEXES = {
     "flat": "exact (default)",
     "hnsw": "approximate, slow to build and fast to search; in memory",

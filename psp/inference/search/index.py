@@ -25,14 +25,17 @@ from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import open_regular, read_json, sha256, write_json
 from psp.inference.search.base import Searcher
-from psp.inference.search.kinds import SEARCHERS
-from psp.inference.search.neighbours import library
+from psp.inference.search.graph import Graph
+from psp.inference.search.lists import Lists
+from psp.inference.search.neighbours import Exact, library
 from psp.inference.search.on_disk import ReleasedRows, release, resumable, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
 from psp.inference.vectorfile import check_rows, write_npy_header
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
+#: The ways to find neighbours, by their names in :data:`psp.inference.search.INDEXES`.
+SEARCHERS: dict[str, type[Searcher]] = {one.name: one for one in (Exact, Graph, Lists)}
 FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES = "index.json", "vectors.bin", "lines.npy"
 #: Number of lines on which given vectors are compared with the model's, and the lowest cosine allowed (int8: 0.999).
