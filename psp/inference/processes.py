@@ -2,7 +2,8 @@
 
 Workers are forked: they share what the parent has loaded, even if it is not memory-mapped (an embedding matrix
 quantized on loading), and start in milliseconds. The parent must therefore have no running threads when it forks: load
-the model with one thread, and start the progress bar afterwards. Vectors come back in memory that all share.
+the model with one thread, and start the progress bar afterwards. Text and vectors pass in memory that all share: what
+goes through the pool's pipes is so small that nobody waits to write there when a worker ends.
 """
 
 from __future__ import annotations
@@ -20,7 +21,7 @@ from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
 
 from psp.core.errors import PspError
-from psp.inference.streaming import Chunk, Chunker, ChunkSource, Done, Work, given_of
+from psp.inference.streaming import TEXT_BYTES, Chunk, Chunker, ChunkSource, Done, Work, given_of
 
 #: Chunks for each worker that wait, are worked on, or have a result that waits for an earlier chunk's.
 PLACES = 3
@@ -43,7 +44,7 @@ def in_order(source: ChunkSource, work: Work, *, jobs: int, rows: int, room: int
         DataError: the source cannot be read.
         PspError: the error returned by ``work``, after the results before it; or a worker was killed.
     """
-    places = [memoryview(mmap.mmap(-1, room)) for _ in range(PLACES * jobs)]  # shared, and without names
+    places = [memoryview(mmap.mmap(-1, TEXT_BYTES + room)) for _ in range(PLACES * jobs)]  # shared, without names
     before = multiprocessing.active_children()
     pool = ProcessPoolExecutor(jobs, multiprocessing.get_context("fork"), _begin, (work, places))
     try:
@@ -72,14 +73,17 @@ def _results(pool: ProcessPoolExecutor, places: list[memoryview], read: Iterator
             first, place, future = waiting.popleft()
             with _none_lost():
                 made, error = future.result()
-            yield from given_of(first, made, places[place])
+            yield from given_of(first, made, places[place][TEXT_BYTES:])
             if error is not None:
                 raise error
             free.append(place)
         if chunk is not None:
-            place = free.pop()
+            place, size = free.pop(), len(chunk.text)
+            if size <= TEXT_BYTES:
+                places[place][:size] = chunk.text
+            given = chunk._replace(text=b"") if size <= TEXT_BYTES else chunk  # a longer line goes through the pipe
             with _none_lost():
-                waiting.append((chunk, place, pool.submit(_run, chunk, place)))
+                waiting.append((chunk, place, pool.submit(_run, given, size, place)))
 
 
 def _read(source: ChunkSource, rows: int) -> Iterator[Chunk | None]:
@@ -118,8 +122,9 @@ def _begin(work: Work, places: list[memoryview]) -> None:
     signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGINT, signal.SIGTERM})
 
 
-def _run(chunk: Chunk, place: int) -> tuple[int | bytes, PspError | None]:
+def _run(chunk: Chunk, size: int, place: int) -> tuple[int | bytes, PspError | None]:
+    memory = _places[place]
     try:
-        return _work(chunk, _places[place])
+        return _work(chunk if chunk.text else chunk._replace(text=bytes(memory[:size])), memory[TEXT_BYTES:])
     except PspError as error:
         return 0, error
