@@ -86,5 +86,5 @@ class Searcher(ABC):
 
     @classmethod
     def load(cls, path: Path, rows: Rows, numbers: Rows) -> Searcher:
-        """Load what :meth:`save` has written; DataError if the file is missing, truncated, damaged or of other rows."""
+        """Load what :meth:`save` has written; DataError if the file is missing, truncated or damaged."""
         return cls(rows, numbers)

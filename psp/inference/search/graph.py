@@ -80,6 +80,4 @@ class Graph(Searcher):
             index = library().read_index(str(path))
         except RuntimeError:
             raise DataError("missing, truncated or damaged; make the index again", path) from None
-        if (index.ntotal, index.d) != rows.shape:
-            raise DataError("belongs to other vectors; make the index again", path)
         return cls(rows, index, numbers)

@@ -28,7 +28,7 @@ from psp.inference.search.base import Searcher
 from psp.inference.search.graph import Graph
 from psp.inference.search.lists import Lists
 from psp.inference.search.neighbours import Exact, library
-from psp.inference.search.on_disk import ReleasedRows, release, resumable, write_vectors
+from psp.inference.search.on_disk import ReleasedRows, resumable, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
 from psp.inference.vectorfile import check_rows, write_npy_header
 from psp.models.text_model import TextModel
@@ -164,7 +164,7 @@ class Index:
         ):
             if description.get(key) != value:
                 raise DataError(f"is the index of another {what}; make it again with --save-index", folder)
-        # What is read below is not checked there: a changed graph makes faiss ask for any amount of memory.
+        # Nothing in the files is checked further: a changed graph makes faiss ask for any amount of memory.
         sums = description.get("sha256")
         if not isinstance(sums, dict):
             raise DataError("lists no checksums; make the index again with --save-index", folder / DESCRIPTION)
@@ -182,8 +182,6 @@ class Index:
             size = (folder / VECTORS).stat().st_size
             if size != dtype.itemsize * shape[0] * shape[1] or lines.shape != shape[:1] or shape[1] != model.dim:
                 raise ValueError("sizes do not match")
-            if lines.dtype != np.int64 or not _within(lines, len(corpus)):
-                raise ValueError("lines that the corpus does not have")
             rows = np.memmap(folder / VECTORS, dtype, "r", shape=shape)
         except (KeyError, TypeError, *ARRAY_DAMAGE) as error:
             raise DataError(f"damaged ({error}); make the index again with --save-index", folder) from None
@@ -212,16 +210,6 @@ class Index:
     def release(self) -> None:
         """Keep no vector in memory after it was read: slower, for rows that do not fit."""
         self.searcher.rows = ReleasedRows(self.searcher.rows)
-
-
-def _within(lines: np.ndarray, count: int) -> bool:
-    """Tell whether all line numbers are of a corpus of so many lines."""
-    for start in range(0, len(lines), CHUNK):
-        block = lines[start : start + CHUNK]
-        if not 0 <= block.min() <= block.max() < count:
-            return False
-        release(lines)
-    return True
 
 
 def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Iterator[IndexBlock]]:

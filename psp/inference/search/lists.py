@@ -140,13 +140,9 @@ class Lists(Searcher):
     def load(cls, path: Path, rows: Rows, numbers: Rows) -> Lists:
         try:
             with np.load(path, allow_pickle=False) as arrays:
-                lists = cls(rows, arrays["centroids"], arrays["starts"], numbers)
+                return cls(rows, arrays["centroids"], arrays["starts"], numbers)
         except (OSError, KeyError, *ARRAY_DAMAGE):
             raise DataError("missing, truncated or damaged; make the index again", path) from None
-        shape = (int(lists.starts[-1]), lists.centroids.shape[1])
-        if shape != rows.shape or len(lists.starts) != len(lists.centroids) + 1:
-            raise DataError("belongs to other vectors; make the index again", path)
-        return lists
 
 
 def _centroids(rows: Rows) -> np.ndarray:
