@@ -44,7 +44,7 @@ def add_serve(added: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=ServeLimits.wait,
         metavar="SECONDS",
-        help="time to send a request's body, and to read each part of an answer (default: %(default)g)",
+        help="time to read a part of an answer; a body may take three times that (default: %(default)g)",
     )
 
 

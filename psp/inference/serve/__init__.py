@@ -18,7 +18,7 @@ class ServeLimits:
         body_bytes: bytes of the body.
         texts: number of texts; a pair has two.
         text_bytes: UTF-8 bytes of a text.
-        wait: seconds that a client has to send its body, and to read each part of its answer.
+        wait: seconds that a client has to read each part of its answer; three times that to send its whole body.
         waiting: requests that wait for the model, or whose answers are being read; more are refused with status 503 and
             `Retry-After`.
         answer_bytes: bytes of all vectors whose answers are being read; what would exceed it is refused likewise.
@@ -27,6 +27,6 @@ class ServeLimits:
     body_bytes: int = 4 << 20
     texts: int = 10_000
     text_bytes: int = 64 << 10
-    wait: float = 30.0
+    wait: float = 10.0
     waiting: int = 64
     answer_bytes: int = 256 << 20

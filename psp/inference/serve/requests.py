@@ -14,6 +14,8 @@ from psp.inference.serve import ServeLimits
 
 #: A body that is too long is read and discarded up to this factor, so that the client gets to see the response.
 PATIENCE = 8
+#: A whole body may take this many times as long as a part of an answer.
+BODY_WAITS = 3
 MOST_FOUND = 10
 TOO_LARGE = "too_large"
 
@@ -104,10 +106,12 @@ async def read(request: Request, kind: type[Body], limits: ServeLimits) -> Body:
     if declared != "application/json":
         raise Refused(415, f"the body's type is {declared or 'not given'}; send Content-Type: application/json")
     try:
-        async with asyncio.timeout(limits.wait):
+        async with asyncio.timeout(BODY_WAITS * limits.wait):
             body = await _body(request, limits)
     except TimeoutError:
-        raise Refused(408, f"the body took longer than {limits.wait:g} seconds; send less at a time") from None
+        raise Refused(
+            408, f"the body took longer than {BODY_WAITS * limits.wait:g} seconds; send less at a time"
+        ) from None
     try:
         value = from_json(body, allow_inf_nan=False)
     except ValueError as error:
