@@ -1,5 +1,5 @@
 # Score models: each task in a job of its own, and all of them in eval.json.
-from psp.evaluation import evaluate, tasks
+from psp.evaluation import tasks
 
 #: The tasks that every model has.
 STANDARD_TASKS = one_of([kind.kind for kind in tasks.of_every_model()])
@@ -90,7 +90,7 @@ def of_tasks(ending):
 
 def not_scored(w):
     """Return the sets that the model is not scored on, each with the reason."""
-    return evaluate.not_scored(CONFIG.test_sources(model(w), DOWNLOADS))
+    return tasks.not_scored(CONFIG.test_sources(model(w), DOWNLOADS))
 
 
 def vocabulary_report(w):

@@ -1,12 +1,12 @@
 # A model's vocabulary: of subwords, or of words or trigrams.
-from psp.text.normalisation import name_of as name_of_normalisation
+from psp.text import normalisation_name
 from psp.config.blocks.vocabulary import PIECES
 
 
 def normalisation(w):
     """Return the name of the rules that the sentencepiece model gets; a translator's normalises nothing that is visible."""
     normalised = model(w).normalisation if w.model in CONFIG.models else None
-    return normalised or name_of_normalisation(visible=False, arabic=model(w).folds_arabic)
+    return normalised or normalisation_name(visible=False, arabic=model(w).folds_arabic)
 
 
 # Train one sentencepiece model for all languages; a translator's is trained on the pairs that are not held out.

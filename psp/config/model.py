@@ -13,7 +13,7 @@ from psp.config.blocks.training import LSTMS
 from psp.config.blocks.vocabulary import PIECES, PieceKind
 from psp.config.corpus_entries import CorpusSpec
 from psp.config.variant_entries import VariantEntry
-from psp.text.normalisation import name_of
+from psp.text import normalisation_name
 
 
 def unspelled(encoder: str) -> str | None:
@@ -130,7 +130,11 @@ class ModelEntry:
     @property
     def normalisation(self) -> str | None:
         """The normalisation of its text, in training and in use; None if a sentencepiece model's is the only one."""
-        return name_of(visible=True, arabic=self.folds_arabic) if self.settings["filters"]["normalise"] else None
+        return (
+            normalisation_name(visible=True, arabic=self.folds_arabic)
+            if self.settings["filters"]["normalise"]
+            else None
+        )
 
     @property
     def contextual(self) -> dict[str, Any] | None:

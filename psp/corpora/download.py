@@ -21,12 +21,10 @@ import errno
 import fcntl
 import hashlib
 import importlib.util
-import ipaddress
 import logging
 import os
 import re
 import shutil
-import socket
 import stat
 import time
 import urllib.parse
@@ -50,10 +48,6 @@ log = logging.getLogger(__name__)
 DEFAULTS = SourcesBlock()
 MAX_WAIT = 60.0  # seconds before a retry, also where the server asks for more
 REDIRECTS = 5
-#: Bytes per second over so many seconds, below which a server is left: a day for 88 MB.
-RATE, RATE_SECONDS = 1024, 60.0
-#: Bytes of a download: more than any corpus, so that an answer without an end has one.
-DOWNLOAD_BYTES = 500_000_000_000
 BLOCK = 1 << 16
 LICENCE_CHARACTERS = 2000
 #: What file systems without locks say, such as some network drives.
@@ -280,7 +274,6 @@ def _request(address: str, remote: Remote, part: Partial, timeout: float) -> Non
     try:
         with requests.Session() as session:
             session.max_redirects = REDIRECTS
-            session.hooks["response"].append(_redirected)
             with session.get(address, headers=headers, stream=True, timeout=timeout) as response:
                 if response.status_code == 200:
                     total = _beginning(response, address, part, remote.bytes)
@@ -297,25 +290,6 @@ def _request(address: str, remote: Remote, part: Partial, timeout: float) -> Non
         raise Failure(_cause(error)) from error
     if total is not None and part.size() != total:
         raise Failure(f"cut off at {part.size():,} of {total:,} bytes", wait=0)
-
-
-def _redirected(response: requests.Response, **_: Any) -> None:
-    """Do not read the body of a redirect, and refuse one from the internet into a private network."""
-    if response.is_redirect:
-        response.close()
-        target = urllib.parse.urljoin(response.url, response.headers["Location"])
-        if _is_public(response.url) and not _is_public(target):
-            raise Failure(f"it redirects the download to {target}, in a private network; name that as a mirror")
-
-
-def _is_public(address: str) -> bool:
-    """Whether all addresses of a server's name are on the internet, not of this machine or its network."""
-    host = (urllib.parse.urlsplit(address).hostname or "").partition("%")[0]  # without an interface
-    try:
-        found = {str(entry[4][0]).partition("%")[0] for entry in socket.getaddrinfo(host, None)}
-    except (OSError, UnicodeError):
-        return True  # asking it will say what is wrong
-    return all(ipaddress.ip_address(one).is_global for one in found)
 
 
 def _beginning(response: requests.Response, address: str, part: Partial, pinned: int | None) -> int | None:
@@ -356,23 +330,14 @@ def _refusal(response: requests.Response) -> Failure:
 
 
 def _receive(response: requests.Response, name: str, part: Partial, total: int | None) -> None:
-    """Write what arrives, as it does, while the server is not slower than :data:`RATE`."""
+    """Write what arrives, as it does."""
     if (encoding := response.headers.get("Content-Encoding", "identity")) != "identity":
         part.clear()
         raise Failure(f"it sends the file compressed ({encoding}), though it was asked not to")
-    begun, received = time.monotonic(), 0
     with Progress(f"downloading {name}", "bytes", total and total - part.size()) as progress:
         while block := response.raw.read1(BLOCK, decode_content=False):
             part.file.write(block)
             progress.add(len(block))
-            if part.size() > DOWNLOAD_BYTES:
-                part.clear()
-                raise Failure(f"it sends more than {DOWNLOAD_BYTES:,} bytes")
-            received += len(block)
-            if (seconds := time.monotonic() - begun) >= RATE_SECONDS:
-                if received < RATE * seconds:
-                    raise Failure(f"slower than {RATE:g} bytes per second for {RATE_SECONDS:g} s", wait=0)
-                begun, received = time.monotonic(), 0
 
 
 def _cause(error: BaseException) -> str:

@@ -18,7 +18,7 @@ from psp.evaluation import resamples as resample_files
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.evaluation.task import evaluate_task
 from psp.evaluation.task_files import Scores, scored_task
-from psp.evaluation.tasks import Sources, Task, by_default, of_every_model
+from psp.evaluation.tasks import Sources, Task, by_default, not_scored
 from psp.models.folder import load
 from psp.models.scores import FORMAT, name_of
 
@@ -125,11 +125,6 @@ def evaluate(
     return {"conditions": conditions, **gathered(results, drawn, not_scored(sources), draws)}
 
 
-def not_scored(sources: Sources) -> list[dict[str, str]]:
-    """The sets that a model with these sources is not scored on, each with the reason: ``set`` and ``why``."""
-    return [{"set": name, "why": why} for kind in of_every_model() for name, why in kind.skipped(sources)]
-
-
 def gathered(
     results: Mapping[str, Mapping[str, Any]],
     drawn: Mapping[str, Mapping[str, Floats]],
@@ -141,7 +136,7 @@ def gathered(
     Args:
         results: by the task's name.
         drawn: the scores of each in each resample, by ``<part>/<metric>``.
-        skipped: :func:`not_scored`.
+        skipped: :func:`psp.evaluation.tasks.base.not_scored`.
         resampled: filled as by :func:`evaluate`.
 
     Returns:
@@ -180,7 +175,7 @@ def gather(
         files: tasks/<name>.json of each task, by its name; the resamples lie beside.
         out, name, info, resampled: as for :func:`evaluate_system`.
         resamples, seed: of all of them.
-        skipped: :func:`not_scored`.
+        skipped: :func:`psp.evaluation.tasks.base.not_scored`.
 
     Raises:
         DataError: a file is missing or damaged, or has other resamples.

@@ -80,7 +80,7 @@ class Scores(TypedDict, total=False):
     # the scores on each task, those of every model first, in the order in which they are shown
     tasks: Required[dict[str, ScoredTask]]
     conditions: Required[Conditions]
-    # the checksum of each set's sentences and gold scores (psp.text.published_sets); not in files of before
+    # the checksum of each set's sentences and gold scores (psp.text.published_sets)
     sets: dict[str, str]
     skipped: Required[list[Skipped]]  # what was not run, and why
 
@@ -109,7 +109,7 @@ class TaskScores(TypedDict):
     overlap: NotRequired[Overlap]
     unknown_languages: NotRequired[list[str]]  # languages of the task that the model does not have
     why: NotRequired[str]  # why a system cannot do the task; it has no parts then
-    # the checksum of each set's sentences and gold scores (psp.text.published_sets); not in files of before
+    # the checksum of each set's sentences and gold scores (psp.text.published_sets)
     sets: NotRequired[dict[str, str]]
     skipped: NotRequired[list[Skipped]]  # what was not run, and why
     parts: dict[str, PartScores]  # the scores of each part of the set, such as a direction of retrieval

@@ -263,11 +263,8 @@ class TokenModel(TextModel):
 
 
 def unknown_alone(config: Mapping[str, Any]) -> bool:
-    """Whether a text of only unknown pieces has the unknown piece's vector.
-
-    Checkpoints imported before config.json had this key have it, too.
-    """
-    return bool(config.get("unknown_alone", "imported_from" in config))
+    """Whether a text of only unknown pieces has the unknown piece's vector."""
+    return bool(config.get("unknown_alone", False))
 
 
 #: Sentences per thread from which another thread pays.

@@ -31,8 +31,8 @@ class Record:
         task: the task's name, such as ``stsb``.
         part: the part of it: a year, a track, a language or a direction.
         metric: its key, such as ``pearson``.
-        unit: ``correlation x 100`` or ``%``; None in files written before scores had one.
-        higher_is_better: false for errors; None likewise.
+        unit: ``correlation x 100`` or ``%``.
+        higher_is_better: false for errors.
         value: the score; None where it is undefined.
         low, high: its 95% interval; None without one.
         items: pairs, queries or texts.
@@ -45,8 +45,8 @@ class Record:
     task: str
     part: str
     metric: str
-    unit: str | None
-    higher_is_better: bool | None
+    unit: str
+    higher_is_better: bool
     value: float | None
     low: float | None
     high: float | None
@@ -141,6 +141,6 @@ def _scored(folder: Path, model: str, system: str | None, variant: str | None, s
             for metric, score in of["figures"].items():
                 low, high = score["interval"] or (None, None)
                 yield Record(
-                    model, system, variant, seed, task, part, metric, score.get("unit"), score.get("higher_is_better"),
+                    model, system, variant, seed, task, part, metric, score["unit"], score["higher_is_better"],
                     score["value"], low, high, score.get("items", of["items"]),
                 )  # fmt: skip

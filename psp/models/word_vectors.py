@@ -22,8 +22,9 @@ import numpy.typing as npt
 
 from psp.core.errors import DataError
 from psp.core.files import opened
+from psp.text import normalisation_name
 from psp.text.lines import raw_lines
-from psp.text.normalisation import Normaliser, name_of
+from psp.text.normalisation import Normaliser
 from psp.text.words import words
 
 log = logging.getLogger(__name__)
@@ -62,7 +63,7 @@ class WordVectors:
         A word (:func:`psp.text.words.words`) is looked up unchanged, then lower-cased; unknown words are left out. A
         text is normalised (:mod:`psp.text.normalisation`) unless all of its words are known as they are.
         """
-        normalise = Normaliser(name_of(visible=True, arabic=False))
+        normalise = Normaliser(normalisation_name(visible=True, arabic=False))
         means = np.zeros((len(texts), self.dim), np.float32)
         # The rows of a block of texts should fit into a core's cache.
         step = max(1, _BUFFER // (4 * self.dim * 16))

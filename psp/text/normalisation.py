@@ -28,8 +28,7 @@ import numpy.typing as npt
 import sentencepiece
 
 from psp.core.errors import DataError
-
-NFKC, VISIBLE, ARABIC = "nmt_nfkc", "visible", "arabic"
+from psp.text import ARABIC, NFKC, VISIBLE
 
 #: Arabic's marks above and below letters (vowels, the Quran's signs, honorifics), and the stroke that lengthens words.
 _MARKS = (
@@ -67,11 +66,6 @@ def _class(spans: Iterable[tuple[int, int]]) -> str:
 #: What ``visible`` leaves out, as a regular expression.
 HIDDEN_CHARACTERS = f"{_class(INVISIBLE)}|(?<!{_class(_JOINED)}){NON_JOINER}|(?<={_class(_UNJOINED)}){_JOINER}"
 _HIDDEN = re.compile(HIDDEN_CHARACTERS)
-
-
-def name_of(*, visible: bool, arabic: bool) -> str:
-    """The name of a normalisation, as in config.json."""
-    return "+".join([NFKC, *([VISIBLE] if visible else []), *([ARABIC] if arabic else [])])
 
 
 class Normaliser:

@@ -40,7 +40,7 @@ def published() -> Mapping[str, str]:
 
 
 def sets(body: Mapping[str, Any], figure: str) -> dict[str, str]:
-    """The checksums of the sets that a figure of eval.json is over; empty in files written before they were kept.
+    """The checksums of the sets that a figure of eval.json is over.
 
     Args:
         body: eval.json, or a system of compare.json.
@@ -50,10 +50,7 @@ def sets(body: Mapping[str, Any], figure: str) -> dict[str, str]:
 
 
 def own_name(body: Mapping[str, Any], figure: str) -> str | None:
-    """What to call the sets of a figure if their sentences are not the published ones; None if they are.
-
-    None, too, for files written before checksums were kept.
-    """
+    """What to call the sets of a figure if their sentences are not the published ones; None if they are."""
     if all(published().get(name) == digest for name, digest in sets(body, figure).items()):
         return None
     part, _, name = figure.removesuffix("/spearman").partition("/")
@@ -62,10 +59,7 @@ def own_name(body: Mapping[str, Any], figure: str) -> str | None:
 
 
 def is_published(body: Mapping[str, Any], figure: str) -> bool:
-    """Whether all sets of a figure are the published ones, so that published figures may be shown beside it.
-
-    False in files written before checksums were kept.
-    """
+    """Whether all sets of a figure are the published ones, so that published figures may be shown beside it."""
     held = sets(body, figure)
     # The mean error over languages covers the model's languages.
     wanted = {name: published().get(name) for name in held} if figure == "tatoeba" else below(figure, published())
@@ -83,7 +77,7 @@ def same_domain(evaluation: Mapping[str, Any]) -> str | None:
     """
     labels = (one["label"] for one in evaluation.get("data", {}).get("mix", {}).get("corpora", ()) if one.get("kept"))
     corpora = sorted({label.partition(".")[0] for label in labels if _TATOEBA.match(label)})
-    scored = evaluation.get("tatoeba") or evaluation.get("tasks", {}).get("tatoeba")  # in format 1, and in 2
+    scored = evaluation.get("tasks", {}).get("tatoeba")
     if not corpora or not scored or own_name(evaluation, "tatoeba"):
         return None
     removed = evaluation.get("decontaminated", {}).get("enabled")

@@ -289,7 +289,7 @@ class Trainer:
         texts = np.concatenate(compared.texts)
         known = sentences if compared.further is None else Encoded.join([sentences, compared.further])
         with self._precision():
-            vectors = self.encoder(known.take(texts), self.step, np.arange(len(texts)))
+            vectors = self.encoder(known.take(texts), self.step)
             loss = compared.loss(vectors)
             if lengths := self.settings.matryoshka:
                 shorter = [compared.loss(vectors[:, :length].contiguous()) for length in lengths]

@@ -745,3 +745,13 @@ def test_reading_a_config_imports_neither_torch_nor_scipy():
     code = "import sys, psp.config.config; print({'torch', 'scipy', 'pandas', 'matplotlib'} & sys.modules.keys())"
     found = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert found.stdout == "set()\n"
+
+
+def test_a_config_is_read_without_numpy_and_with_few_modules():
+    code = (
+        "import sys; from psp.config.config import Config; Config.load(['config/demo.yaml']).cleared('demo'); "
+        "print(*(name for name in sys.modules if name.partition('.')[0] in ('psp', 'numpy', 'sentencepiece', 'torch')))"
+    )
+    done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True, check=True)
+    names = done.stdout.split()
+    assert all(name.partition(".")[0] == "psp" for name in names) and len(names) <= 55, names

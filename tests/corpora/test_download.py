@@ -532,7 +532,7 @@ def test_headers_that_lie_lead_to_the_next_mirror(site: Site, place: Place, wait
         place.partial.unlink(missing_ok=True)
 
 
-def test_redirects_end(site: Site, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_redirects_end(site: Site, place: Place) -> None:
     def to(address: str) -> Callable[[Any], None]:
         return lambda request: site.head(request, 302, {"Location": address, "Content-Length": "0"})
 
@@ -548,25 +548,6 @@ def test_redirects_end(site: Site, place: Place, monkeypatch: pytest.MonkeyPatch
     for address in ("file:///etc/passwd", "ftp://127.0.0.1/a"):
         site.faults["/far"] = [to(address)]
         assert f"No connection adapters were found for '{address}'" in place.fails(site.url("/far"))
-    # A server that stands for one on the internet may not send us to this machine.
-    host = f"127.0.0.1:{site.server.server_port}"
-    monkeypatch.setattr(download, "_is_public", lambda address: address.endswith("/far"))
-    site.faults["/far"] = [to(f"http://user:word@{host}/file")]
-    said = place.fails(site.url("/far"))
-    assert f"it redirects the download to http://{host}/file, in a private network" in said and "word" not in said
-
-
-@pytest.mark.parametrize(
-    ("address", "public"),
-    [
-        ("http://127.0.0.1:8000/a", False), ("http://[::1]/", False), ("http://10.1.2.3/", False),
-        ("http://192.168.0.9/", False), ("http://169.254.169.254/latest", False), ("http://[fe80::1%25eth0]/", False),
-        ("http://[::ffff:10.0.0.1]/", False), ("http://0.0.0.0/", False), ("http://localhost/", False),
-        ("http://8.8.8.8/", True), ("http://[2606:4700::1111]/", True), ("http://no.such.host.invalid/", True),
-    ],
-)  # fmt: skip
-def test_what_is_on_the_internet(address: str, public: bool) -> None:
-    assert download._is_public(address) is public
 
 
 def reset(request: Any) -> None:
@@ -593,13 +574,6 @@ def silent(request: Any) -> None:
     time.sleep(0.4)
 
 
-def dripping(request: Any) -> None:
-    Site.head(request, 200, {"Content-Length": str(len(BODY))})
-    for byte in BODY[:40]:
-        Site.send(request, bytes([byte]))
-        time.sleep(0.05)
-
-
 def of(status: int, body: bytes, **headers: str) -> Callable[[Any], None]:
     def answer(request: Any) -> None:
         Site.head(request, status, {name.replace("_", "-"): value for name, value in headers.items()})
@@ -620,19 +594,11 @@ def of(status: int, body: bytes, **headers: str) -> Callable[[Any], None]:
         pytest.param(changing, "tried 2 times", id="changes between resumes"),
         pytest.param(of(302, b"", Location="/bad", Content_Length="0"), "Exceeded 5 redirects", id="redirects"),
         pytest.param(of(200, gzip.compress(BODY), Content_Encoding="gzip"), "compressed", id="packs unasked"),
-        pytest.param(dripping, "slower than 100 bytes per second", id="drips"),
     ],
 )
 def test_each_fault_leads_to_the_next_mirror(
-    site: Site,
-    place: Place,
-    monkeypatch: pytest.MonkeyPatch,
-    caplog: pytest.LogCaptureFixture,
-    fault: Callable[[Any], None],
-    reason: str,
+    site: Site, place: Place, caplog: pytest.LogCaptureFixture, fault: Callable[[Any], None], reason: str
 ) -> None:
-    monkeypatch.setattr(download, "RATE", 100)
-    monkeypatch.setattr(download, "RATE_SECONDS", 0.25)
     bad, good = site.put("/bad", BODY), site.put("/good", BODY)
     site.faults["/bad"] = [fault] * 20
     begun = time.monotonic()
@@ -875,20 +841,6 @@ def test_what_leaves_the_folder_or_is_no_file_does_not_serve(zipped: Place, plac
         assert "it is not a regular file" in place.fails(address)
     for address in ("", "a\0b", "file:///a%00b"):
         assert "it is not a path" in place.fails(address)
-
-
-def test_an_answer_without_an_end_has_one(site: Site, place: Place, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(download, "DOWNLOAD_BYTES", 100_000)
-
-    def endless(request: Any) -> None:
-        site.head(request, 200, {"Transfer-Encoding": "chunked"})
-        with contextlib.suppress(OSError):
-            while True:
-                request.wfile.write(b"4000\r\n%b\r\n" % bytes(0x4000))
-
-    site.faults["/a"] = [endless]
-    assert "it sends more than 100,000 bytes" in place.fails(site.url("/a"), retries=0)
-    assert place.left() == []
 
 
 def test_any_number_of_licences_is_read_as_far_as_is_shown(site: Site, zipped: Place) -> None:

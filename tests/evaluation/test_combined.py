@@ -12,10 +12,10 @@ from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation import resamples
 from psp.evaluation.combined import EvaluatedPart, between, evaluate_combined
-from psp.evaluation.evaluate import evaluate_model, not_scored
+from psp.evaluation.evaluate import evaluate_model
 from psp.evaluation.quantize import measure
 from psp.evaluation.task import evaluate_model_task
-from psp.evaluation.tasks import Sources, by_default
+from psp.evaluation.tasks import Sources, by_default, not_scored
 from psp.models.combined import CombinedModel
 from psp.models.scores import compared_metrics
 from psp.models.static import StaticModel

@@ -11,10 +11,11 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
+from psp.text import normalisation_name
 from psp.text.characters import CHARACTERS
-from psp.text.normalisation import FOLDED, INVISIBLE, Normaliser, as_tsv, name_of, rules, with_same_letters
+from psp.text.normalisation import FOLDED, INVISIBLE, Normaliser, as_tsv, rules, with_same_letters
 
-NAMES = [name_of(visible=visible, arabic=arabic) for visible in (False, True) for arabic in (False, True)]
+NAMES = [normalisation_name(visible=visible, arabic=arabic) for visible in (False, True) for arabic in (False, True)]
 HIDDEN = "".join(chr(first) for first, _ in INVISIBLE) + "\u200c\u200d\u200b\u00ad"
 #: Letters composed, in parts and of other widths; Arabic's; scripts that need joiners; spaces.
 ODD = "aé\u0301\u0327Ａﬁ½™ｶﾞ각ᄀ\u1161\u11a8\u0622\u0627\u0653\ufefbكـ\u064e٣ک\u0915\u094d\u09bf\u1780 \u00a0\u3000▁…"
@@ -78,7 +79,7 @@ def test_a_column_gets_the_letters_that_it_has_alone(texts):
     ],
 )
 def test_what_a_reader_does_not_see_is_left_out_and_joiners_stay_where_scripts_need_them(readers, text, written):
-    name = name_of(visible=True, arabic=False)
+    name = normalisation_name(visible=True, arabic=False)
     assert Normaliser(name)(["", text, "x"]) == ["", written, "x"]
     assert read(readers[name], text) == written
 

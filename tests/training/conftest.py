@@ -101,7 +101,7 @@ class Weighted(torch.nn.Module):
         with torch.no_grad():
             return self(sentences, 0)
 
-    def forward(self, sentences: Encoded, step: int, slots: np.ndarray | None = None) -> torch.Tensor:
+    def forward(self, sentences: Encoded, step: int) -> torch.Tensor:
         ids = torch.from_numpy(sentences.ids.astype(np.int64))
         owner = torch.repeat_interleave(torch.from_numpy(np.diff(sentences.offsets)))
         weighted = self.vectors[ids] * self.scores[ids].exp()[:, None]

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
-import numpy.typing as npt
 import pytest
 import torch
 
@@ -31,8 +29,8 @@ class Projected(torch.nn.Module):
         self.matrix = torch.nn.Parameter(torch.eye(table.shape[1]))
         self.kinds: set[torch.dtype] = set()
 
-    def forward(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> torch.Tensor:
-        vectors = self.mean(sentences, step, slots) @ self.matrix
+    def forward(self, sentences: Encoded, step: int) -> torch.Tensor:
+        vectors = self.mean(sentences, step) @ self.matrix
         self.kinds.add(vectors.dtype)
         return vectors.float()
 

@@ -20,6 +20,7 @@ from psp.evaluation.tasks.base import (
     choosing,
     make,
     names,
+    not_scored,
     of_every_model,
 )
 
@@ -28,5 +29,5 @@ for _module in pkgutil.iter_modules(__path__):
 
 __all__ = [
     "BootstrapSpec", "Metric", "Part", "Sources", "Task", "Unsupported", "by_default", "choosing", "make", "names",
-    "of_every_model",
+    "not_scored", "of_every_model",
 ]  # fmt: skip

@@ -294,6 +294,11 @@ def by_default(sources: Sources) -> dict[str, Mapping[str, Any]]:
     return entries
 
 
+def not_scored(sources: Sources) -> list[dict[str, str]]:
+    """The sets that a model with these sources is not scored on, each with the reason: ``set`` and ``why``."""
+    return [{"set": name, "why": why} for kind in of_every_model() for name, why in kind.skipped(sources)]
+
+
 def make(settings: Mapping[str, Any], place: str = "task") -> Task:
     """The task of a config's entry.
 

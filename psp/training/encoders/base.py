@@ -6,8 +6,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any, Protocol
 
-import numpy as np
-import numpy.typing as npt
 from torch import Tensor
 
 from psp.evaluation.scorers import Embedder
@@ -34,12 +32,11 @@ class Encoder(Protocol):
         """Vectors with dropout off and without a gradient, shape (sentences, dim)."""
         ...
 
-    def __call__(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
+    def __call__(self, sentences: Encoded, step: int) -> Tensor:
         """Vectors for training, shape (sentences, dim), with dropout on.
 
-        Noise depends only on the encoder's seed, ``step``, and each sentence's number in the mini-batch, so that
-        a resumed training, or several processes with a share of the mini-batch each, draw the same. ``slots`` are those
-        numbers, where the sentences are a share; None = 0, 1, 2, ...
+        Noise depends only on the encoder's seed, ``step``, and each sentence's number in the mini-batch, so that a
+        resumed training draws the same.
         """
         ...
 

@@ -11,8 +11,6 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-import numpy.typing as npt
 import torch
 from torch import Tensor
 from torch.nn import functional
@@ -100,9 +98,9 @@ class JointEncoder(torch.nn.Module):
             own = divided(sentences, self._starts)
             return self._joined([part.encode(ids) for part, ids in zip(self._encoders(), own, strict=True)])
 
-    def forward(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
+    def forward(self, sentences: Encoded, step: int) -> Tensor:
         own = divided(sentences, self._starts)
-        return self._joined([part(ids, step, slots) for part, ids in zip(self.parts, own, strict=True)])
+        return self._joined([part(ids, step) for part, ids in zip(self.parts, own, strict=True)])
 
     def _encoders(self) -> list[Encoder]:
         return list(self.parts)  # type: ignore[arg-type]

@@ -91,12 +91,12 @@ class LstmEncoder(torch.nn.Module):
         with torch.no_grad():
             return self._vectors(sentences, None)
 
-    def forward(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
+    def forward(self, sentences: Encoded, step: int) -> Tensor:
         if self._token_dropout:
-            sentences = drop_tokens(sentences, self._token_dropout, self._seed, step, slots)
+            sentences = drop_tokens(sentences, self._token_dropout, self._seed, step)
         if self._scramble:
-            sentences = scrambled(sentences, self._scramble, self._seed, step, slots)
-        keys = noise_keys(sentences.offsets, self._seed, step, slots) if self._dropout else None
+            sentences = scrambled(sentences, self._scramble, self._seed, step)
+        keys = noise_keys(sentences.offsets, self._seed, step) if self._dropout else None
         return self._vectors(sentences, keys)
 
     def _vectors(self, sentences: Encoded, keys: npt.NDArray[np.uint32] | None) -> Tensor:
@@ -181,25 +181,23 @@ class LstmEncoder(torch.nn.Module):
         return Lstm(directions, self._combine if len(directions) == 2 else AVERAGE, self._pooling)
 
 
-def scrambled(
-    sentences: Encoded, share: float, seed: int, step: int, slots: npt.NDArray[np.int64] | None = None
-) -> Encoded:
+def scrambled(sentences: Encoded, share: float, seed: int, step: int) -> Encoded:
     """Put the tokens of some sentences into random order (ParaNMT's paper scrambles 30% of the pairs).
 
     Args:
         sentences: the sentences.
         share: the probability that a sentence is scrambled, 0 to 1.
-        seed, step, slots: what the noise depends on, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
+        seed, step: what the noise depends on, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
     """
-    # Seeds of their own: dropout hashes the same slots and positions.
+    # Seeds of their own: dropout hashes the same numbers and positions.
     order_seed, draw_seed = (int(mix(np.array([seed], np.uint64) + np.uint64(n))[0]) for n in (1, 2))
     one_each = np.arange(len(sentences) + 1)
-    chosen = (noise_keys(one_each, draw_seed, step, slots) >> np.uint32(16)) < round(share * (1 << 16))
+    chosen = (noise_keys(one_each, draw_seed, step) >> np.uint32(16)) < round(share * (1 << 16))
     lengths = np.diff(sentences.offsets)
     owner = np.repeat(np.arange(len(lengths)), lengths)
     position = np.arange(sentences.offsets[-1])
     # Equal keys keep their order: lexsort is stable.
-    keys = np.where(chosen[owner], noise_keys(sentences.offsets, order_seed, step, slots).astype(np.int64), 0)
+    keys = np.where(chosen[owner], noise_keys(sentences.offsets, order_seed, step).astype(np.int64), 0)
     return Encoded(sentences.ids[np.lexsort((position, keys, owner))], sentences.offsets)
 
 

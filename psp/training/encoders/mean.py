@@ -66,7 +66,7 @@ class MeanEncoder(torch.nn.Module):
         self.spacing: Spacing | None = None
         self._compiled = table.device.type == "cpu"
         #: On a GPU: whether the gradient is of the whole table, which is then written once a step and read by Adam
-        #: anyway. Finding the rows in use instead makes the CPU wait for the GPU; processes exchange only those.
+        #: anyway. Finding the rows in use instead makes the CPU wait for the GPU.
         self.dense_gradient = False
         self._slot = np.full(len(table), -1, dtype=np.int32)
 
@@ -80,10 +80,10 @@ class MeanEncoder(torch.nn.Module):
                 return torch.from_numpy(vectors)
             return mean_vectors(self.table, *tensors(sentences, self.table.device))
 
-    def forward(self, sentences: Encoded, step: int, slots: npt.NDArray[np.int64] | None = None) -> Tensor:
+    def forward(self, sentences: Encoded, step: int) -> Tensor:
         if self._token_dropout:
-            sentences = drop_tokens(sentences, self._token_dropout, self._seed, step, slots)
-        keys = noise_keys(sentences.offsets, self._seed, step, slots) if self._dropout else None
+            sentences = drop_tokens(sentences, self._token_dropout, self._seed, step)
+        keys = noise_keys(sentences.offsets, self._seed, step) if self._dropout else None
         if self._compiled:
             bag = _Bag(sentences, self._slot)
             self.before_read(self.table, bag.rows)
@@ -154,14 +154,13 @@ def normal_table(rows: int, dim: int, seed: int) -> Tensor:
 _LEVELS = 1 << 16
 
 
-def noise_keys(
-    offsets: npt.NDArray[np.int64], seed: int, step: int, slots: npt.NDArray[np.int64] | None = None
-) -> npt.NDArray[np.uint32]:
+def noise_keys(offsets: npt.NDArray[np.int64], seed: int, step: int) -> npt.NDArray[np.uint32]:
     """A key for each token's noise, uint32, shape (tokens,): a hash of seed, step, sentence number and position."""
     lengths = np.diff(offsets)
-    slots = np.arange(len(lengths)) if slots is None else slots
     position = np.arange(offsets[-1]) - np.repeat(offsets[:-1], lengths)
-    token = (np.repeat(slots, lengths).astype(np.uint64) << np.uint64(32)) + position.astype(np.uint64)
+    token = (np.repeat(np.arange(len(lengths)), lengths).astype(np.uint64) << np.uint64(32)) + position.astype(
+        np.uint64
+    )
     return (mix(token + _run(seed, step)) >> np.uint64(32)).astype(np.uint32)
 
 
@@ -170,33 +169,30 @@ def _run(seed: int, step: int) -> npt.NDArray[np.uint64]:
     return mix(mix(np.array([seed], dtype=np.uint64)) + np.uint64(step))
 
 
-def drop_tokens(
-    sentences: Encoded, dropout: float, seed: int, step: int, slots: npt.NDArray[np.int64] | None = None
-) -> Encoded:
+def drop_tokens(sentences: Encoded, dropout: float, seed: int, step: int) -> Encoded:
     """Token dropout: leave out tokens at random; a sentence that would lose all its tokens keeps them all.
 
     Args:
         sentences: the sentences.
         dropout: the probability of leaving out a token.
-        seed, step, slots: what the noise depends on, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
+        seed, step: what the noise depends on, as in :meth:`psp.training.encoders.base.Encoder.__call__`.
     """
     ids, offsets = np.empty_like(sentences.ids), np.zeros_like(sentences.offsets)
-    slots = np.arange(len(sentences)) if slots is None else slots
     run = _run(seed, step)[0]
-    kept = _drop(sentences.ids, sentences.offsets, slots, run, np.uint64(_threshold(dropout)), ids, offsets)
+    kept = _drop(sentences.ids, sentences.offsets, run, np.uint64(_threshold(dropout)), ids, offsets)
     return Encoded(ids[:kept], offsets)
 
 
 @compiled(parallel=False)
-def _drop(ids, offsets, slots, run, threshold, kept_ids, kept_offsets):  # type: ignore[no-untyped-def]
+def _drop(ids, offsets, run, threshold, kept_ids, kept_offsets):  # type: ignore[no-untyped-def]
     """Copy the ids that are kept, and return their number."""
     kept = 0
     for i in range(len(offsets) - 1):
         start, stop, first = offsets[i], offsets[i + 1], kept
-        slot = np.uint64(slots[i]) << np.uint64(32)
+        sentence = np.uint64(i) << np.uint64(32)
         for token in range(start, stop):
             # The upper bits of the key itself; element dropout draws from a hash of the whole key instead.
-            if mixed(slot + np.uint64(token - start) + run) >> np.uint64(48) >= threshold:
+            if mixed(sentence + np.uint64(token - start) + run) >> np.uint64(48) >= threshold:
                 kept_ids[kept] = ids[token]
                 kept += 1
         if kept == first:

@@ -33,21 +33,18 @@ class Margin(Loss):
         assert batch.negatives is not None
         rows = batch.rows
         negatives = [side[rows] for side in (batch.negatives.source, batch.negatives.target)[: self._directions]]
-        counts = [int((side >= 0).sum()) for side in negatives]
         valid = [torch.from_numpy(side >= 0).to(batch.device) for side in negatives]
         return PairComparison(
             [rows, rows + len(batch.pairs), *(side.clip(min=0) for side in negatives)],
-            lambda vectors: margin_objective(vectors, valid, self._margin, counts),
-            sum(len(rows) - count for count in counts),
+            lambda vectors: margin_objective(vectors, valid, self._margin),
+            sum(int((side < 0).sum()) for side in negatives),
         )
 
     def of_equal_vectors(self, pairs: int) -> float:
         return float(self._margin * self._directions)
 
 
-def margin_loss(
-    anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, valid: Tensor, count: int | None = None
-) -> Tensor:
+def margin_loss(anchor: Tensor, positive: Tensor, negative: Tensor, margin: float, valid: Tensor) -> Tensor:
     """Mean of max(0, margin - cos(anchor, positive) + cos(anchor, negative)) over the pairs that have a negative.
 
     One direction of the loss: with sources as anchors it is Eq. 1; the published code adds the same term with
@@ -56,7 +53,6 @@ def margin_loss(
     Args:
         anchor, positive, negative: one row per pair, shape (n, dim).
         valid: bool, shape (n,); False where the pair has no allowed negative. Its row of ``negative`` is ignored.
-        count: what to divide by; None = the pairs that have a negative.
 
     Returns:
         A scalar; 0 (with zero gradients) when no pair has a negative.
@@ -64,10 +60,10 @@ def margin_loss(
     near = functional.cosine_similarity(anchor, positive, dim=1, eps=EPSILON)
     far = functional.cosine_similarity(anchor, negative, dim=1, eps=EPSILON)
     terms = (margin - near + far).clamp(min=0)
-    return torch.where(valid, terms, 0.0).sum() / max(int(valid.sum()) if count is None else count, 1)
+    return torch.where(valid, terms, 0.0).sum() / max(int(valid.sum()), 1)
 
 
-def margin_objective(vectors: Tensor, valid: list[Tensor], margin: float, counts: list[int] | None = None) -> Tensor:
+def margin_objective(vectors: Tensor, valid: list[Tensor], margin: float) -> Tensor:
     """The margin loss of a mini-batch, one or both directions of it added up.
 
     Args:
@@ -75,35 +71,30 @@ def margin_objective(vectors: Tensor, valid: list[Tensor], margin: float, counts
             there are two directions, one for each target.
         valid: for each direction which pairs have a negative, bool, shape (n,).
         margin: the paper's delta.
-        counts: for each direction the number to divide by, where these pairs are a share of a mini-batch: its pairs
-            that have a negative; None = those of these pairs.
 
     Returns:
         A scalar. On a CPU it and its gradient come from one compiled pass over the vectors (a tenth of the time of
         torch's dozen small operations, which took as long as the rest of a step); elsewhere from :func:`margin_loss`.
     """
-    counts = counts or [int(mask.sum()) for mask in valid]
     if vectors.device.type == "cpu":
         masks = [mask.numpy() for mask in valid]
-        return _Margin.apply(vectors, masks, margin, counts)
+        return _Margin.apply(vectors, masks, margin)
     source, target, *negatives = vectors.chunk(2 + len(valid))
     ends = ((source, target), (target, source))
     return torch.stack(
         [
-            margin_loss(anchor, positive, negative, margin, mask, count)
-            for (anchor, positive), negative, mask, count in zip(ends, negatives, valid, counts, strict=False)
+            margin_loss(anchor, positive, negative, margin, mask)
+            for (anchor, positive), negative, mask in zip(ends, negatives, valid, strict=False)
         ]
     ).sum()
 
 
 class _Margin(torch.autograd.Function):
     @staticmethod
-    def forward(ctx: Any, vectors: Tensor, valid: list[np.ndarray], margin: float, counts: list[int]) -> Tensor:
+    def forward(ctx: Any, vectors: Tensor, valid: list[np.ndarray], margin: float) -> Tensor:
         data = vectors.detach().numpy()
         gradient, losses = np.zeros_like(data), np.zeros(len(valid) * len(valid[0]), dtype=data.dtype)
-        shares = np.concatenate([mask / max(count, 1) for mask, count in zip(valid, counts, strict=True)]).astype(
-            data.dtype
-        )
+        shares = np.concatenate([mask / max(int(mask.sum()), 1) for mask in valid]).astype(data.dtype)
         number = data.dtype.type
         _margin_terms(data, len(valid[0]), shares, number(margin), number(EPSILON), losses, gradient)
         ctx.gradient = torch.from_numpy(gradient)
@@ -112,7 +103,7 @@ class _Margin(torch.autograd.Function):
     @staticmethod
     def backward(ctx: Any, upstream: Tensor) -> tuple[Tensor | None, ...]:
         gradient: Tensor = ctx.gradient
-        return gradient if upstream == 1 else gradient * upstream, None, None, None
+        return gradient if upstream == 1 else gradient * upstream, None, None
 
 
 @compiled()

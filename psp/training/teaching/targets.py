@@ -91,7 +91,7 @@ class DistillationTargets:
         for key in ("encoder", "precision"):
             if self.about[key] != getattr(settings, key):
                 raise DataError(f"{key} was {self.about[key]}, and now is {getattr(settings, key)}; {again}", self.path)
-        centred = self.about.get("centred", False)  # an older file does not say it, and was not
+        centred = self.about["centred"]
         if settings.centred not in (None, centred):
             raise DataError(f"centred was {centred}, and now is {settings.centred}; {again}", self.path)
         wanted = min(settings.among, len(self) - 1) if settings.in_neighbourhoods else 0
