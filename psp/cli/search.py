@@ -38,9 +38,7 @@ BATCH = 1024
 
 def _index_options(command: argparse.ArgumentParser) -> None:
     """Add ``--index``, ``--effort``, ``--float16``, ``--int8`` and ``--memory``, of commands that search in vectors."""
-    command.add_argument(
-        "--index", choices=list(INDEXES), help=f"how neighbours are found (default: {next(iter(INDEXES))})"
-    )
+    command.add_argument("--index", choices=list(INDEXES), help="how neighbours are found (default: flat)")
     command.add_argument(
         "--effort",
         type=positive,
@@ -64,29 +62,18 @@ def _described(choices: Mapping[str, str]) -> str:
     return "".join(f"  {name}: {description}\n" for name, description in choices.items())
 
 
-def _index_kinds() -> str:
-    """The lines of a command's help on the values of ``--index``."""
-    return _described({name: kind.description for name, kind in INDEXES.items()})
-
-
 def _index_kind(options: argparse.Namespace) -> str:
     """Return how neighbours are found.
 
     Raises:
         ConfigError: other options do not go with it.
     """
-    name = options.index or next(iter(INDEXES))
-    if options.effort is not None and not INDEXES[name].approximate:
-        raise ConfigError(f"--effort: only for {_approximate()}; exact search compares all sentences")
-    if options.memory is not None and INDEXES[name].in_memory:
-        others = [kind for kind, about in INDEXES.items() if about.approximate and not about.in_memory]
-        raise ConfigError(f"--memory: {name} holds all sentences in memory; write --index {' or '.join(others)}")
-    return name
-
-
-def _approximate() -> str:
-    """Return the option and the values of it that choose approximate search."""
-    return "--index " + " or ".join(name for name, kind in INDEXES.items() if kind.approximate)
+    name = options.index or "flat"
+    if options.effort is not None and name == "flat":
+        raise ConfigError("--effort: only for --index hnsw or ivf; exact search compares all sentences")
+    if options.memory is not None and name == "hnsw":
+        raise ConfigError("--memory: hnsw holds all sentences in memory; write --index ivf")
+    return str(name)
 
 
 def _memory_size(text: str) -> int:
@@ -107,7 +94,7 @@ def add_search(added: argparse.ArgumentParser) -> None:
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = (
         "Each sentence found is one tab-separated line: query, rank, cosine, line number in the corpus, sentence.\n"
-        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n" + _index_kinds()
+        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n" + _described(INDEXES)
     )
     model_argument(added)
     added.add_argument(
@@ -142,8 +129,8 @@ def run_search(options: argparse.Namespace) -> None:
         if options.memory is not None:
             spare(options.memory)
         index = _index(options, model, LineFile(options.corpus))
-        if options.effort is not None and not INDEXES[index.searcher.name].approximate:
-            raise ConfigError(f"--effort: search in this index is exact; make it with {_approximate()}")
+        if options.effort is not None and index.searcher.name == "flat":
+            raise ConfigError("--effort: search in this index is exact; make it with --index hnsw or ivf")
         if options.memory is not None:
             index.release()
         while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
@@ -165,8 +152,8 @@ def _check(options: argparse.Namespace) -> None:
                 raise ConfigError(f"--{name}: a saved index cannot be changed; leave out this or --load-index")
         return
     index = _index_kind(options)
-    if INDEXES[index].needs_folder and not options.save_index:
-        raise ConfigError(f"--index {index}: its lists are on disk; add --save-index FOLDER")
+    if index == "ivf" and not options.save_index:
+        raise ConfigError("--index ivf: its lists are on disk; add --save-index FOLDER")
     if options.memory is not None and not options.save_index:
         raise ConfigError("--memory: for an index on disk; add --save-index FOLDER, or name one with --load-index")
 
@@ -209,7 +196,7 @@ def add_mine(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp mine``."""
     added.set_defaults(level=logging.INFO)  # it may take hours: log progress where there is no terminal for a bar
     added.formatter_class = argparse.RawDescriptionHelpFormatter
-    added.epilog = f"pairs:\n{_described(CHOICES)}index:\n{_index_kinds()}"
+    added.epilog = f"pairs:\n{_described(CHOICES)}index:\n{_described(INDEXES)}"
     model_argument(added)
     added.add_argument(
         "source", type=Path, metavar="SOURCE", help="sentences in one language, one per line, plain or compressed"

@@ -44,7 +44,7 @@ def add_serve(added: argparse.ArgumentParser) -> None:
         type=_seconds,
         default=ServeLimits.wait,
         metavar="SECONDS",
-        help="close connections that make no progress for this long (default: %(default)g)",
+        help="time to read a part of an answer; a body may take three times that (default: %(default)g)",
     )
 
 
@@ -54,9 +54,9 @@ def run_serve(options: argparse.Namespace) -> None:
         from psp.inference.serve.app import application
         from psp.inference.serve.server import listen, serve
     except ModuleNotFoundError as error:
-        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn"):
+        if (error.name or "").partition(".")[0] not in ("starlette", "uvicorn", "pydantic", "pydantic_core"):
             raise
-        raise PspError("psp serve needs two packages: pip install 'paraphrastic[serve]'") from None
+        raise PspError("psp serve needs three packages: pip install 'paraphrastic[serve]'") from None
     from psp.models.folder import load_model
 
     # Open the socket before loading the model, so that a port in use is reported at once.
@@ -76,7 +76,7 @@ def run_serve(options: argparse.Namespace) -> None:
                 "--host %s: anyone who can reach this machine can use the model, without password", options.host
             )
         print(f"{name} is at {_address(listener, options.host)} until Ctrl-C", flush=True)
-        serve(application(model, name, limits, names), listener, limits.wait)
+        serve(application(model, name, limits, names), listener)
 
 
 def _name(model: str) -> str:

@@ -88,17 +88,28 @@ def vector_file(out: str, form: str, dim: int, dtype: str) -> Iterator[Writer]:
         if form != "raw":
             raise ConfigError(f"--out {out}: is not a regular file; use --format raw")
         with _device(path) as file:
-            yield _Raw(file)
+            yield _Raw(file, cached=True)
         return
-    if form == "npy":
-        with _npy_file(path, dim, dtype) as writer:
-            yield writer
-        return
-    make = {"parquet": _parquet, "raw": _raw}[form]
     if form == "parquet":
         _pyarrow()  # fail before creating a folder
-    with atomic(path) as temporary, make(temporary, dim, dtype) as writer:
-        yield writer
+    with atomic(path) as temporary, temporary.open("wb") as file:
+        if form == "raw":
+            yield _Raw(file)
+        elif form == "parquet":
+            with _parquet(file, dim, dtype) as parquet:
+                yield parquet
+        else:
+            with ThreadPoolExecutor(1) as hashing:
+                file.write(bytes(_HEADER))
+                npy = _Npy(file, hashing)
+                yield npy
+                rows = npy.written // (dim * np.dtype(dtype).itemsize)
+                file.seek(0)
+                write_npy_header(file, (rows, dim), dtype)
+                _record(path).unlink(missing_ok=True)  # of an older file
+    if form == "npy":
+        about = {"format": 1, "kind": KIND, "rows": rows, "dim": dim, "dtype": dtype, "sha256": npy.sha256()}
+        write_json(_record(path), about)
 
 
 @contextlib.contextmanager
@@ -112,51 +123,37 @@ def _device(path: Path) -> Iterator[IO[bytes]]:
         raise DataError(f"cannot be written: {error.strerror}", path) from None
 
 
-class _Cache:
-    """Keeps a file being written from filling the page cache, by flushing and dropping its pages along the way.
+class _Raw:
+    """Writes rows, and unless they are to stay ``cached`` drops their pages along the way.
 
-    This is also faster where fresh memory is slow to get (a virtual machine, 4.1 GB: 2 s, against 7 to 11 s without).
-    Files below about 100 MB stay cached for their next reader.
+    A file being written would else fill the page cache. This is also faster where fresh memory is slow to get (a
+    virtual machine, 4.1 GB: 2 s, against 7 to 11 s without). Files below about 100 MB stay cached for a next reader.
     """
 
-    def __init__(self, file: IO[bytes]) -> None:
+    def __init__(self, file: IO[bytes], cached: bool = False) -> None:
         self._file, self._start = file, 0
-
-    def forget(self) -> None:
-        """Drop all but the last part of the output."""
-        if not hasattr(os, "posix_fadvise"):  # macOS has none
-            return
-        number, end = self._file.fileno(), self._file.tell()
-        while end - self._start >= 2 * _CACHE_BYTES:
-            # For pages not yet on disk this only starts writing them; those of the part before are on disk by now.
-            for start in (self._start + _CACHE_BYTES, self._start):
-                os.posix_fadvise(number, start, _CACHE_BYTES, os.POSIX_FADV_DONTNEED)
-            self._start += _CACHE_BYTES
-
-
-class _Raw:
-    def __init__(self, file: IO[bytes], cache: _Cache | None = None) -> None:
-        self._file, self._cache = file, cache
+        self._cached = cached or not hasattr(os, "posix_fadvise")  # macOS has none
         self.written = 0  # bytes
 
     def write(self, vectors: memoryview, text: bytes) -> None:
         self._file.write(vectors)
         self.written += vectors.nbytes
-        if self._cache is not None:
-            self._cache.forget()
+        self._forget()
 
-
-@contextlib.contextmanager
-def _raw(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
-    with path.open("wb") as file:
-        yield _Raw(file, _Cache(file))
+    def _forget(self) -> None:
+        """Drop all but the last part of the output."""
+        while not self._cached and self._file.tell() - self._start >= 2 * _CACHE_BYTES:
+            # For pages not yet on disk this only starts writing them; those of the part before are on disk by now.
+            for start in (self._start + _CACHE_BYTES, self._start):
+                os.posix_fadvise(self._file.fileno(), start, _CACHE_BYTES, os.POSIX_FADV_DONTNEED)
+            self._start += _CACHE_BYTES
 
 
 class _Npy(_Raw):
     """Hashes rows in a thread, while the next ones are embedded: a second per GB."""
 
-    def __init__(self, file: IO[bytes], cache: _Cache, hashing: ThreadPoolExecutor) -> None:
-        super().__init__(file, cache)
+    def __init__(self, file: IO[bytes], hashing: ThreadPoolExecutor) -> None:
+        super().__init__(file)
         self._hashing, self._digest = hashing, hashlib.sha256()
         self._pending: Future[Any] = hashing.submit(bytes)
 
@@ -169,20 +166,6 @@ class _Npy(_Raw):
         """The SHA-256 of all rows."""
         self._pending.result()
         return self._digest.hexdigest()
-
-
-@contextlib.contextmanager
-def _npy_file(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
-    with atomic(path) as temporary, temporary.open("wb") as file, ThreadPoolExecutor(1) as hashing:
-        file.write(bytes(_HEADER))
-        writer = _Npy(file, _Cache(file), hashing)
-        yield writer
-        rows = writer.written // (dim * np.dtype(dtype).itemsize)
-        file.seek(0)
-        write_npy_header(file, rows, dim, dtype)
-        _record(path).unlink(missing_ok=True)  # of an older file
-    about = {"format": 1, "kind": KIND, "rows": rows, "dim": dim, "dtype": dtype, "sha256": writer.sha256()}
-    write_json(_record(path), about)
 
 
 def _record(path: Path) -> Path:
@@ -208,10 +191,9 @@ def check_rows(path: Path, table: np.ndarray) -> None:
         raise DataError(f"not the rows that {_record(path).name} records; make both again with psp embed", path)
 
 
-def write_npy_header(file: IO[bytes], rows: int, dim: int, dtype: str) -> None:
+def write_npy_header(file: IO[bytes], shape: tuple[int, ...], dtype: str) -> None:
     """Write the header of a .npy file (format 1.0), which NumPy makes of 128 bytes for any number of rows."""
-    described = np.dtype(dtype).newbyteorder("<").str
-    header = {"descr": described, "fortran_order": False, "shape": (rows, dim)}
+    header = {"descr": np.dtype(dtype).newbyteorder("<").str, "fortran_order": False, "shape": shape}
     np.lib.format.write_array_header_1_0(file, header)
 
 
@@ -222,11 +204,12 @@ def _pyarrow() -> Any:
     return pyarrow
 
 
-class _Parquet:
+class _Parquet(_Raw):
     """Collects chunks into row groups of reasonable size."""
 
-    def __init__(self, file: Any, cache: _Cache, schema: Any, dtype: str) -> None:
-        self._file, self._cache, self._schema, self._dtype = file, cache, schema, dtype
+    def __init__(self, file: IO[bytes], writer: Any, schema: Any, dtype: str) -> None:
+        super().__init__(file)
+        self._writer, self._schema, self._dtype = writer, schema, dtype
         self._vectors: list[bytes] = []
         self._texts: list[bytes] = []
         self._bytes = 0
@@ -246,31 +229,30 @@ class _Parquet:
         texts = pyarrow.array(b"\n".join(self._texts).decode().split("\n"), pyarrow.string())
         vectors = pyarrow.FixedSizeListArray.from_arrays(pyarrow.array(numbers), type=self._schema.field("vector").type)
         group = pyarrow.Table.from_arrays([texts, vectors], schema=self._schema)
-        self._file.write_table(group, row_group_size=len(texts))
+        self._writer.write_table(group, row_group_size=len(texts))
         self._vectors, self._texts, self._bytes = [], [], 0
-        self._cache.forget()
+        self._forget()
 
 
 @contextlib.contextmanager
-def _parquet(path: Path, dim: int, dtype: str) -> Iterator[Writer]:
+def _parquet(file: IO[bytes], dim: int, dtype: str) -> Iterator[_Parquet]:
     pyarrow = _pyarrow()
     number = pyarrow.float32() if dtype == "float32" else pyarrow.float16()
     vector = pyarrow.list_(pyarrow.field("element", number, nullable=False), dim)
     schema = pyarrow.schema(
         [pyarrow.field("text", pyarrow.string(), nullable=False), pyarrow.field("vector", vector, nullable=False)]
     )
-    with path.open("wb") as file:
-        # Neither compression nor a dictionary helps with vectors.
-        inner = pyarrow.parquet.ParquetWriter(
-            file, schema, use_dictionary=False, compression={"text": "snappy", "vector.list.element": "none"}
-        )
-        try:
-            writer = _Parquet(inner, _Cache(file), schema, dtype)
-            yield writer
-            writer.flush()
+    # Neither compression nor a dictionary helps with vectors.
+    inner = pyarrow.parquet.ParquetWriter(
+        file, schema, use_dictionary=False, compression={"text": "snappy", "vector.list.element": "none"}
+    )
+    try:
+        writer = _Parquet(file, inner, schema, dtype)
+        yield writer
+        writer.flush()
+        inner.close()
+    except BaseException:
+        file.close()  # first, so that an incomplete file gets no footer
+        with contextlib.suppress(Exception):
             inner.close()
-        except BaseException:
-            file.close()  # first, so that an incomplete file gets no footer
-            with contextlib.suppress(Exception):
-                inner.close()
-            raise
+        raise

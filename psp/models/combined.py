@@ -53,7 +53,7 @@ from psp.models.folder import (
 )
 from psp.models.static import StaticModel, TokenModel
 from psp.models.table import LARGEST, NOT_FINITE, read_table
-from psp.models.text_model import TextModel, checked_prompts, checked_texts
+from psp.models.text_model import TextModel, checked_prompts
 
 #: Bytes of vectors scaled at a time, so that all passes but the first find them in a core's own cache: 2.0 million
 #: vectors of 300 dimensions a second on one core, instead of 1.5 million.
@@ -214,11 +214,6 @@ class CombinedModel(TextModel):
         for part in self.parts:
             part.threads = value
 
-    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
-        """As of :meth:`TextModel.unknown_shares`, by the part that knows most of the text."""
-        texts = checked_texts(texts)
-        return np.min([part.unknown_shares(texts) for part in self.parts], axis=0)
-
     def join(self, vectors: Sequence[np.ndarray]) -> np.ndarray:
         """Join vectors of the parts: the combination's vectors, float32 (n, dim).
 
@@ -299,8 +294,18 @@ class CombinedModel(TextModel):
 
     # Ids are a list, of each part's.
 
-    def _ids(self, texts: list[str], first: int) -> Any:
-        return [part._ids(texts, first) for part in self.parts]
+    def _read(self, texts: list[str], first: int) -> Any:
+        return [part._read(texts, first) for part in self.parts]
+
+    def _kept(self, whole: Any) -> Any:
+        return [part._kept(ids) for part, ids in zip(self.parts, whole, strict=True)]
+
+    def _unknown(self, whole: Any) -> np.ndarray:
+        """By the part that knows most of the text."""
+        return np.min([part._unknown(ids) for part, ids in zip(self.parts, whole, strict=True)], axis=0)
+
+    def _count(self, encoded: Any) -> int:
+        return sum(len(ids.ids) for ids in encoded)
 
     def _pool(self, encoded: Any, out: np.ndarray) -> None:
         def pooled(part: StaticModel, ids: Any) -> np.ndarray:

@@ -142,9 +142,6 @@ class TokenModel(TextModel):
         """The embedding matrix as float32 (vocab_size, dim); float16 and int8 are converted at each call."""
         return self.table.rows()
 
-    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
-        return self.tokenizer.unknown_shares(checked_texts(texts))
-
     def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """Subword ids of texts: flat int32 ids and int64 offsets; text i has ``ids[offsets[i]:offsets[i + 1]]``.
 
@@ -229,10 +226,19 @@ class TokenModel(TextModel):
         """Prepare texts for the tokenizer: segment and lower-case them, if the model does so."""
         return self.tokenizer.prepared(texts)
 
-    def _ids(self, texts: list[str], first: int) -> Encoded:
+    def _read(self, texts: list[str], first: int) -> Encoded:
         self._accelerator.expect(len(texts))
-        encoded = self.tokenizer.encode(texts, self.threads, first=first, fast=self._accelerator.words)
+        return self.tokenizer.raw_ids(texts, self.threads, first=first, fast=self._accelerator.words)
+
+    def _kept(self, whole: Encoded) -> Encoded:
+        encoded = self.tokenizer.kept(whole)
         return encoded if unknown_alone(self.config) else self.tokenizer.meaningful(encoded)
+
+    def _unknown(self, whole: Encoded) -> np.ndarray:
+        return self.tokenizer.unknown_shares(whole)
+
+    def _count(self, encoded: Encoded) -> int:
+        return len(encoded.ids)
 
     def _understood(self, encoded: Encoded) -> np.ndarray:
         known = offsets_of(~np.isin(encoded.ids, self.tokenizer.silent_ids))[encoded.offsets]

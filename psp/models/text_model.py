@@ -250,16 +250,6 @@ class TextModel(abc.ABC):
         """The size in bytes of the embedding matrix and everything else that vectors need."""
 
     @abc.abstractmethod
-    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
-        """The share of each text's pieces that the model does not know, 0 to 1: float64 (n,).
-
-        Those of the config's ``left_out`` count as unknown. A text whose share is 1 gets zeros as its vector.
-
-        Raises:
-            TypeError, DataError: as :meth:`embed_raw_text`.
-        """
-
-    @abc.abstractmethod
     def quantized(self, dtype: str | None = None, dim: int | None = None) -> Self:
         """Return a smaller model, or itself if nothing changes.
 
@@ -277,8 +267,23 @@ class TextModel(abc.ABC):
         """Write all files but the card; return the complete config."""
 
     @abc.abstractmethod
+    def _read(self, texts: list[str], first: int) -> Any:
+        """All ids of texts, the unknown ones too; ``first`` is the index of the first text, for errors."""
+
+    @abc.abstractmethod
+    def _kept(self, whole: Any) -> Any:
+        """The ids that :meth:`_pool` takes, of those that :meth:`_read` gives."""
+
+    @abc.abstractmethod
+    def _unknown(self, whole: Any) -> np.ndarray:
+        """:meth:`unknown_shares` by the ids that :meth:`_read` gives."""
+
+    @abc.abstractmethod
+    def _count(self, encoded: Any) -> int:
+        """The number of ids that :meth:`_kept` gives."""
+
     def _ids(self, texts: list[str], first: int) -> Any:
-        """The input of :meth:`_pool`; ``first`` is the index of the first text, for errors."""
+        return self._kept(self._read(texts, first))
 
     @abc.abstractmethod
     def _pool(self, encoded: Any, out: np.ndarray) -> None:
@@ -496,6 +501,24 @@ class TextModel(abc.ABC):
         for part in _batches(len(texts), batch_size):
             self._pool(self._ids(texts[part], part.start), vectors[part])
         return vectors
+
+    def unknown_shares(self, texts: Sequence[str]) -> np.ndarray:
+        """The share of each text's pieces that the model does not know, 0 to 1: float64 (n,).
+
+        Those of the config's ``left_out`` count as unknown. A text whose share is 1 gets zeros as its vector.
+
+        Raises:
+            TypeError, DataError: as :meth:`embed_raw_text`.
+        """
+        return self._unknown(self._read(checked_texts(texts), 0))
+
+    def embed_counted(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray, int]:
+        """:meth:`embed_raw_text`, :meth:`unknown_shares` and the number of pieces in the vectors, of ids read once."""
+        whole = self._read(checked_texts(texts), 0)
+        encoded = self._kept(whole)
+        vectors = np.empty((len(texts), self.dim), np.float32)
+        self._pool(encoded, vectors)
+        return vectors, self._unknown(whole), self._count(encoded)
 
     def embed_understood(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:
         """The vectors of texts, as :meth:`embed_raw_text` gives them, and :meth:`understood`, embedded at once."""

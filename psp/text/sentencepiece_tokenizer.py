@@ -124,7 +124,7 @@ class SentencepieceTokenizer(Tokenizer):
     def fast(self) -> WordCache:
         from psp.text.word_cache import WordCache
 
-        return WordCache(self.processor, self.lower_case, self.excluded_ids)
+        return WordCache(self.processor, self.lower_case)
 
     def _encode(self, texts: list[str], threads: int) -> Encoded:
         return Encoded.of_lists(self.processor.encode(texts, out_type=int, num_threads=threads))

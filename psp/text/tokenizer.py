@@ -87,11 +87,12 @@ class Encoded:
 
         A sentence that would lose all of its ids gets one, ``unknown``; one without ids stays so.
         """
-        if not dropped.any():
+        places = np.flatnonzero(dropped)  # few
+        if not len(places):
             return self
-        keep = ~dropped
-        kept = np.diff(offsets_of(keep)[self.offsets])
+        kept = np.diff(self.offsets - np.searchsorted(places, self.offsets))
         lost = (kept == 0) & (np.diff(self.offsets) > 0)
+        keep = ~dropped
         keep[self.offsets[:-1][lost]] = True
         kept[lost] = 1
         offsets = offsets_of(kept)
@@ -124,10 +125,10 @@ READING: dict[str, Any] = {"lower_case": False, "segment": {}, "normalisation": 
 
 
 class Fast(Protocol):
-    """Compiled code that encodes segmented text with the same ids as its tokenizer, faster."""
+    """Compiled code that encodes segmented text with all ids of its tokenizer, the unknown ones too, but faster."""
 
     def encode(self, texts: Sequence[str], threads: int = 1) -> Encoded:
-        """Encode sentences, leaving out the same ids; UnicodeEncodeError for half a surrogate pair."""
+        """Encode sentences, ids int32; UnicodeEncodeError for half a surrogate pair."""
         ...
 
 
@@ -372,9 +373,14 @@ class Tokenizer(abc.ABC):
         return texts if self._normaliser is None else self._normaliser(texts)
 
     def encode(self, texts: list[str], threads: int = 1, *, first: int = 0, fast: Fast | None = None) -> Encoded:
-        """Encode raw texts, ids int32: prepare them, and drop ids that are unknown or left out.
+        """Encode raw texts, ids int32: :meth:`raw_ids` without ids that are unknown or left out.
 
         A text without other ids gets the unknown id; a text without pieces gets none.
+        """
+        return self.kept(self.raw_ids(texts, threads, first=first, fast=fast))
+
+    def raw_ids(self, texts: list[str], threads: int = 1, *, first: int = 0, fast: Fast | None = None) -> Encoded:
+        """All ids of raw texts, int32, the unknown ones too.
 
         Args:
             texts: the texts.
@@ -390,7 +396,7 @@ class Tokenizer(abc.ABC):
         try:
             if fast is not None:
                 return fast.encode(self._segmented(texts), threads)
-            return self.encode_prepared(self.prepared(texts), threads)
+            return self._encode(self.prepared(texts), threads)
         except Exception as error:  # which class it is depends on the library
             if (problem := _surrogate(texts, first)) is None:
                 raise
@@ -416,22 +422,14 @@ class Tokenizer(abc.ABC):
         """
         return encoded.without_sentences_of(self._silent)
 
-    def unknown_shares(self, texts: list[str]) -> npt.NDArray[np.float64]:
-        """The share of each raw text's pieces that are unknown or left out, (texts,); 0 for a text without pieces.
-
-        Marks between words do not count.
-
-        Raises:
-            DataError: as :meth:`encode`.
+    def unknown_shares(self, whole: Encoded) -> npt.NDArray[np.float64]:
+        """The share of each text's pieces that are unknown or left out, (texts,), by all ids, as :meth:`raw_ids` gives
+        them; 0 for a text without pieces. Marks between words do not count.
         """
-        if problem := _surrogate(texts, 0):
-            raise DataError(problem)
-        whole = self.encode_whole(self.prepared(texts))
         dropped = whole.ids == self.unknown_id if self._dropped is None else self._dropped[whole.ids]
-        rows = np.repeat(np.arange(len(texts)), np.diff(whole.offsets))
-        counted = dropped | ~self._silent[whole.ids]
-        pieces = np.bincount(rows[counted], minlength=len(texts))
-        return np.bincount(rows[dropped], minlength=len(texts)) / np.maximum(pieces, 1)
+        rows = np.repeat(np.arange(len(whole)), np.diff(whole.offsets))
+        pieces = np.bincount(rows[dropped | ~self._silent[whole.ids]], minlength=len(whole))
+        return np.bincount(rows[dropped], minlength=len(whole)) / np.maximum(pieces, 1)
 
     @functools.cached_property
     def _silent(self) -> npt.NDArray[np.bool_]:

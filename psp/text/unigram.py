@@ -52,7 +52,7 @@ class Unigram(NamedTuple):
 
 
 class SegmentedWords(NamedTuple):
-    """Segmented words: word w has ``ids[firsts[w]:firsts[w + 1]]``, without those that are dropped.
+    """Segmented words: word w has ``ids[firsts[w]:firsts[w + 1]]``; a run of unknown characters is one id.
 
     ``costs`` are the sums of their scores, without the sign (0 for an empty word), ``reaches`` the largest cost of
     the sentence up to and with the word at which its pieces are certain (-1: never).
@@ -117,7 +117,7 @@ def read(processor: sentencepiece.SentencePieceProcessor) -> Unigram:
 
 
 def segment(
-    model: Unigram, letters: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64], dropped: npt.NDArray[np.bool_]
+    model: Unigram, letters: npt.NDArray[np.uint8], bounds: npt.NDArray[np.int64], unknown: int
 ) -> SegmentedWords:
     """Segment words.
 
@@ -125,9 +125,9 @@ def segment(
         model: the model.
         letters: UTF-8.
         bounds: word w is ``letters[bounds[w]:bounds[w + 1]]``; without spaces.
-        dropped: bool (pieces,): ids to leave out, the unknown piece's among them.
+        unknown: the unknown piece's id.
     """
-    return SegmentedWords(*_segment(*model, letters, bounds, dropped))
+    return SegmentedWords(*_segment(*model, letters, bounds, unknown))
 
 
 @compiled(parallel=False)
@@ -311,7 +311,7 @@ def _normalise(rules, replacements, letters, start, stop, text):  # type: ignore
 
 
 @compiled(parallel=False)
-def _segment(base, parent, piece, scores, unknown_score, rules, replacements, letters, bounds, dropped):  # type: ignore[no-untyped-def]
+def _segment(base, parent, piece, scores, unknown_score, rules, replacements, letters, bounds, unknown):  # type: ignore[no-untyped-def]
     words = len(bounds) - 1
     # The longest text that a byte may become: the longest replacement, with three bytes for each of its spaces.
     most, run = 4, 0
@@ -364,21 +364,22 @@ def _segment(base, parent, piece, scores, unknown_score, rules, replacements, le
                     second[end] = score
             start += length
         # Backwards along the best: its pieces, and how near to it another came.
-        gap, cost, pieces = np.inf, 0.0, 0
+        gap, cost, pieces, known = np.inf, 0.0, 0, True
         at = size
         while at > 0:
             gap = min(gap, best[at] - second[at])
             cost += abs(best[at] - best[came_from[at]])
-            if by[at] >= 0 and not dropped[by[at]]:
-                pieces += 1
+            pieces += by[at] >= 0 or known
+            known = by[at] >= 0
             at = came_from[at]
         while done + pieces > len(ids):
             ids = _longer(ids, 0)
-        at, place = size, done + pieces
+        at, place, known = size, done + pieces, True
         while at > 0:
-            if by[at] >= 0 and not dropped[by[at]]:
+            if by[at] >= 0 or known:
                 place -= 1
-                ids[place] = by[at]
+                ids[place] = by[at] if by[at] >= 0 else unknown
+            known = by[at] >= 0
             at = came_from[at]
         firsts[w + 1] = done + pieces
         costs[w] = max(cost, 1e-9) if size else 0.0

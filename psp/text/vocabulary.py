@@ -171,18 +171,13 @@ class VocabularyTokenizer(Tokenizer):
 
 
 class VocabularyIds:
-    """Encodes segmented texts as a tokenizer does, by compiled code: :class:`psp.text.tokenizer.Fast`."""
+    """Compiled code of a vocabulary: :class:`psp.text.tokenizer.Fast`."""
 
     def __init__(self, tokenizer: VocabularyTokenizer, lookup: Lookup) -> None:
         self._tokenizer, self._lookup = tokenizer, lookup
 
     def encode(self, texts: Sequence[str], threads: int = 1) -> Encoded:
-        """Encode texts, ids int32; ``threads`` has no effect.
-
-        Raises:
-            UnicodeEncodeError: a text holds half a surrogate pair.
-        """
-        return self._tokenizer.kept(self._lookup(self._tokenizer.normalised(list(texts))))
+        return self._lookup(self._tokenizer.normalised(list(texts)))
 
 
 def kind_of(path: Path) -> str | None:

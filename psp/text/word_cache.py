@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import itertools
 import threading
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -39,8 +39,7 @@ _BASIS, _PRIME = np.uint64(0xCBF29CE484222325), np.uint64(0x100000001B3)  # of t
 
 
 class WordCache:
-    """Encodes sentences word by word, with the ids of :meth:`psp.text.tokenizer.Tokenizer.encode` for the same ids
-    left out.
+    """Encodes sentences word by word, with all of sentencepiece's ids: :class:`psp.text.tokenizer.Fast`.
 
     Several threads may use it, one at a time.
 
@@ -48,20 +47,15 @@ class WordCache:
         processor: a sentencepiece model without an :func:`psp.text.unigram.unsupported_reason`.
         lower_case: lower-case words before they are encoded. str.lower looks at a letter's neighbours (the final
             sigma), but not across a space.
-        excluded_ids: ids to leave out besides the unknown one; a text without other ids has the unknown one.
 
     Raises:
         ValueError: the model has an unsupported_reason.
     """
 
-    def __init__(
-        self, processor: sentencepiece.SentencePieceProcessor, lower_case: bool, excluded_ids: Iterable[int] = ()
-    ) -> None:
+    def __init__(self, processor: sentencepiece.SentencePieceProcessor, lower_case: bool) -> None:
         self._processor, self._lower_case = processor, lower_case
         self._unknown: int = processor.unk_id()
         self._model = unigram.read(processor)
-        self._dropped = np.zeros(processor.get_piece_size(), np.bool_)
-        self._dropped[[self._unknown, *excluded_ids]] = True
         self._lock = threading.Lock()
         # Word w is letters[places[w]:places[w + 1]] and ids[firsts[w]:firsts[w + 1]]; table holds words by their hash.
         self._size = 0
@@ -73,8 +67,7 @@ class WordCache:
         self._forget()
 
     def __reduce__(self) -> tuple[Any, ...]:
-        excluded_ids = np.flatnonzero(self._dropped).tolist()
-        return WordCache, (self._processor, self._lower_case, excluded_ids)
+        return WordCache, (self._processor, self._lower_case)
 
     def __len__(self) -> int:
         """The number of words in the cache."""
@@ -100,8 +93,7 @@ class WordCache:
     def _whole(self, texts: Sequence[str], threads: int) -> Encoded:
         """Encode by sentencepiece."""
         texts = [text.lower() for text in texts] if self._lower_case else list(texts)
-        encoded = Encoded.of_lists(self._processor.encode(texts, out_type=int, num_threads=threads))
-        return encoded.without(self._dropped[encoded.ids], self._unknown)
+        return Encoded.of_lists(self._processor.encode(texts, out_type=int, num_threads=threads))
 
     def _by_words(self, data: bytes, separator: int, texts: Sequence[str], threads: int) -> Encoded:
         buffer = np.frombuffer(data, dtype=np.uint8)
@@ -121,7 +113,7 @@ class WordCache:
         ids = np.empty(int(offsets[-1]), np.int32)
         _emit(
             words, counts, self._words.ids, self._words.firsts, once.ids, once.firsts, doubtful,
-            by_sentencepiece.ids, offsets, self._unknown, ids,
+            by_sentencepiece.ids, offsets, ids,
         )  # fmt: skip
         return Encoded(ids, offsets)
 
@@ -162,7 +154,7 @@ class WordCache:
             ends = (bounds - bounds[0]).tolist()
             lowered = [data[a:b].decode().lower().encode() for a, b in itertools.pairwise(ends)]
             letters, bounds = np.frombuffer(b"".join(lowered), np.uint8), _bounds(lowered)
-        return unigram.segment(self._model, letters, bounds, self._dropped)
+        return unigram.segment(self._model, letters, bounds, self._unknown)
 
     def _forget(self) -> None:
         self._size = 0
@@ -298,19 +290,18 @@ def _weigh(words, counts, firsts, costs, reaches, firsts_1, costs_1, reaches_1, 
                 cost += costs_1[word]
                 sure &= cost <= reaches_1[word]
                 length += firsts_1[word + 1] - firsts_1[word]
-        # A text of pieces that are all left out has the unknown one.
-        lengths[text] = 1 if length == 0 and cost > 0 else length
+        lengths[text] = length
         doubtful[text] = not sure
 
 
 @compiled(parallel=False)
-def _emit(words, counts, pieces, firsts, pieces_1, firsts_1, doubtful, odd, offsets, unknown, ids):  # type: ignore[no-untyped-def]
+def _emit(words, counts, pieces, firsts, pieces_1, firsts_1, doubtful, odd, offsets, ids):  # type: ignore[no-untyped-def]
     at = of_odd = 0
     for text in range(len(counts)):
-        done, end = offsets[text], offsets[text + 1]
+        done = offsets[text]
         if doubtful[text]:
             at += counts[text]
-            for place in range(done, end):
+            for place in range(done, offsets[text + 1]):
                 ids[place] = odd[of_odd]
                 of_odd += 1
             continue
@@ -325,5 +316,3 @@ def _emit(words, counts, pieces, firsts, pieces_1, firsts_1, doubtful, odd, offs
                 for piece in range(firsts_1[-1 - word], firsts_1[-word]):
                     ids[done] = pieces_1[piece]
                     done += 1
-        if done < end:
-            ids[done] = unknown

@@ -45,7 +45,7 @@ def test_npy_is_what_numpy_writes(tmp_path, rows, dtype):
 @pytest.mark.parametrize("rows", [0, 1, 10**7, 10**15])
 def test_the_header_always_has_its_reserved_length(rows):
     file = io.BytesIO()
-    write_npy_header(file, rows, 1024, "float16")
+    write_npy_header(file, (rows, 1024), "float16")
     assert len(file.getvalue()) == 128
     file.seek(0)
     assert np.lib.format.read_magic(file) == (1, 0)

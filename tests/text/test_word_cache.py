@@ -46,18 +46,9 @@ def processor() -> sentencepiece.SentencePieceProcessor:
     return trained()
 
 
-def plain(
-    processor: sentencepiece.SentencePieceProcessor,
-    texts: list[str],
-    lower: bool,
-    excluded_ids: frozenset[int] = frozenset(),
-) -> list[list[int]]:
-    """By sentencepiece, without the unknown piece and what else is left out; that alone where nothing else is."""
-    found = []
-    for ids in processor.encode([text.lower() if lower else text for text in texts], out_type=int):
-        kept = [number for number in ids if number != processor.unk_id() and number not in excluded_ids]
-        found.append(kept or [processor.unk_id()] * bool(ids))
-    return found
+def plain(processor: sentencepiece.SentencePieceProcessor, texts: list[str], lower: bool) -> list[list[int]]:
+    """By sentencepiece."""
+    return processor.encode([text.lower() if lower else text for text in texts], out_type=int)
 
 
 def cached(cache: WordCache, texts: list[str]) -> list[list[int]]:
@@ -214,18 +205,6 @@ def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: p
     assert made(normalization_rule_tsv=str(rules)) is None
 
 
-@pytest.mark.slow
-@settings(max_examples=12)
-@given(texts=st.lists(st.text(LETTERS, max_size=30), min_size=1, max_size=6), data=st.data())
-def test_ids_are_left_out_as_unknown_ones_are(
-    processor: sentencepiece.SentencePieceProcessor, texts: list[str], data: st.DataObject
-) -> None:
-    excluded_ids = frozenset(data.draw(st.sets(st.integers(3, processor.get_piece_size() - 1))))
-    cache = WordCache(processor, False, excluded_ids)
-    assert cached(cache, texts) == plain(processor, texts, False, excluded_ids)
-    assert cached(pickle.loads(pickle.dumps(cache)), texts) == plain(processor, texts, False, excluded_ids)
-
-
 @pytest.fixture(scope="module")
 def ties() -> sentencepiece.SentencePieceProcessor:
     """A model of two letters, in which most words can be cut in several ways of nearly the same score."""
@@ -311,7 +290,6 @@ def test_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
                 found = cache.encode(batch)
                 read = [text.lower() for text in batch] if lower else batch
                 expected = Encoded.of_lists(processor.encode(read, out_type=int))
-                expected = expected.without(expected.ids == processor.unk_id(), processor.unk_id())
                 assert np.array_equal(found.offsets, expected.offsets) and np.array_equal(found.ids, expected.ids)
             done += len(texts)
     assert done > 130_000

@@ -36,7 +36,12 @@ def batch(dim: int) -> int:
 
 def pays(queries: int, rows: Rows, wanted: int) -> bool:
     """Whether these candidates are found sooner than by faiss; what is found in the end is the same."""
-    return wanted <= MOST and len(rows) > BLOCK and queries * len(rows) * rows.shape[1] >= WORK and available()
+    return (
+        wanted <= MOST
+        and len(rows) > max(BLOCK, wanted)
+        and queries * len(rows) * rows.shape[1] >= WORK
+        and available()
+    )
 
 
 @functools.cache

@@ -18,7 +18,7 @@ import numpy as np
 
 from psp.core.files import atomic_text
 from psp.core.logs import Progress
-from psp.inference.search.kinds import SEARCHERS
+from psp.inference.search.index import SEARCHERS
 from psp.inference.search.neighbours import library
 from psp.inference.search.on_disk import (
     GrowingArray,
@@ -122,18 +122,20 @@ def mine(
     forward = _neighbours("forward", source, target, k, index, effort, folder, memory)
     backward = _neighbours("backward", target, source, k, index, effort, folder, memory)
     means = [_means(found, name, folder) for name, found in (("source", forward), ("target", backward))]
-    there = _best(forward, means[0], means[1], MARGINS[margin], threshold)
-    back = _best(backward, means[1], means[0], MARGINS[margin], threshold)
-    back = MinedBitext(back.margins, back.targets, back.sources)
+    best_targets = _best(forward, means[0], means[1], MARGINS[margin], threshold)
+    best_sources = _best(backward, means[1], means[0], MARGINS[margin], threshold)
+    best_sources = MinedBitext(best_sources.margins, best_sources.targets, best_sources.sources)
     if choose == "forward":
-        return _sorted(there)
+        return _sorted(best_targets)
     if choose == "backward":
-        return _sorted(back)
+        return _sorted(best_sources)
     if choose == "intersection":
         width = len(target)
-        both = np.isin(there.sources * width + there.targets, back.sources * width + back.targets)
-        return _sorted(MinedBitext(*(array[both] for array in there)))
-    either = MinedBitext(*(np.concatenate(arrays) for arrays in zip(there, back, strict=True)))
+        both = np.isin(
+            best_targets.sources * width + best_targets.targets, best_sources.sources * width + best_sources.targets
+        )
+        return _sorted(MinedBitext(*(array[both] for array in best_targets)))
+    either = MinedBitext(*(np.concatenate(arrays) for arrays in zip(best_targets, best_sources, strict=True)))
     return _each_once(_sorted(either), len(source), len(target))
 
 

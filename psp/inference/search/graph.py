@@ -9,8 +9,8 @@ import numpy as np
 
 from psp.core.errors import DataError
 from psp.core.logs import Progress
-from psp.inference.search.base import QUERIES, Found, Searcher
-from psp.inference.search.neighbours import BLOCK_BYTES, EXTRA, exact_cosines, joined, library, nearest
+from psp.inference.search.base import Found, Searcher
+from psp.inference.search.neighbours import BLOCK_BYTES, EXTRA, exact_cosines, library, nearest
 from psp.inference.search.vectors import Rows, from_stored
 
 #: HNSW's M (the lowest level has twice as many links per row), efConstruction, and rows that train the 8-bit scale.
@@ -56,29 +56,19 @@ class Graph(Searcher):
                 bar.add(len(block))
         return cls(rows, index)
 
-    def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
+    def places(self, queries: np.ndarray, k: int, effort: int) -> Found:
         """Search with HNSW's efSearch of ``effort``, at least k + 16."""
-        faiss = library()
-        k = min(k, len(self.rows))
         wanted = min(k + EXTRA, len(self.rows))
-        parameters = faiss.SearchParametersHNSW(efSearch=max(effort, wanted))
-        parts = []
-        for start in range(0, len(queries), QUERIES):
-            stored = queries[start : start + QUERIES]
-            batch = np.ascontiguousarray(from_stored(stored, np.float32))
-            _, numbers = self._index.search(batch, wanted, params=parameters)
-            candidates = exact_cosines(stored, self.rows, numbers)
-            found = Found(candidates.cosines[:, :k], candidates.numbers[:, :k])
-            # Links among many equal rows lead nowhere else, and 69 of 200 were found.
-            if len(short := np.flatnonzero((found.numbers < 0).any(axis=1))):
-                found.cosines[short], found.numbers[short] = nearest(stored[short], self.rows, k)
-            parts.append(found)
-            if progress is not None:
-                progress.add(len(batch))
-        return joined(parts, k)
+        parameters = library().SearchParametersHNSW(efSearch=max(effort, wanted))
+        batch = np.ascontiguousarray(from_stored(queries, np.float32))
+        candidates = exact_cosines(queries, self.rows, self._index.search(batch, wanted, params=parameters)[1])
+        found = Found(candidates.cosines[:, :k], candidates.numbers[:, :k])
+        # Links among many equal rows lead nowhere else, and 69 of 200 were found.
+        if len(short := np.flatnonzero((found.numbers < 0).any(axis=1))):
+            found.cosines[short], found.numbers[short] = nearest(queries[short], self.rows, k)
+        return found
 
     def save(self, path: Path) -> None:
-        """Write the graph to a file."""
         try:
             library().write_index(self._index, str(path))
         except RuntimeError:  # its message only names a source line of faiss
@@ -86,11 +76,8 @@ class Graph(Searcher):
 
     @classmethod
     def load(cls, path: Path, rows: Rows, numbers: Rows) -> Graph:
-        """Load a saved graph."""
         try:
             index = library().read_index(str(path))
         except RuntimeError:
             raise DataError("missing, truncated or damaged; make the index again", path) from None
-        if (index.ntotal, index.d) != rows.shape:
-            raise DataError("belongs to other vectors; make the index again", path)
         return cls(rows, index, numbers)

@@ -24,16 +24,18 @@ import numpy as np
 from psp.core.corruption import ARRAY_DAMAGE
 from psp.core.errors import DataError
 from psp.core.files import open_regular, read_json, sha256, write_json
-from psp.inference.search import INDEXES
 from psp.inference.search.base import Searcher
-from psp.inference.search.kinds import SEARCHERS
-from psp.inference.search.neighbours import library
-from psp.inference.search.on_disk import ReleasedRows, release, resumable, save_blocks, write_vectors
+from psp.inference.search.graph import Graph
+from psp.inference.search.lists import Lists
+from psp.inference.search.neighbours import Exact, library
+from psp.inference.search.on_disk import ReleasedRows, resumable, write_vectors
 from psp.inference.search.vectors import CHUNK, IndexBlock, embed, embedded, fill, unit
-from psp.inference.vectorfile import check_rows
+from psp.inference.vectorfile import check_rows, write_npy_header
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
+#: The ways to find neighbours, by their names in :data:`psp.inference.search.INDEXES`.
+SEARCHERS: dict[str, type[Searcher]] = {one.name: one for one in (Exact, Graph, Lists)}
 FORMAT, KIND = 1, "psp-index"
 DESCRIPTION, VECTORS, LINES = "index.json", "vectors.bin", "lines.npy"
 #: Number of lines on which given vectors are compared with the model's, and the lowest cosine allowed (int8: 0.999).
@@ -111,7 +113,7 @@ class Index:
             "corpus": corpus.sha256,
             "dim": model.dim,
             "dtype": stored.name,
-            "approximate": kind if INDEXES[kind].approximate else None,
+            "approximate": None if kind == "flat" else kind,
         }
         with resumable(folder, description | {"vectors": vectors and str(vectors.absolute())}) as work:
             made = work / "index"
@@ -127,8 +129,10 @@ class Index:
                     prepared.save(made / searcher.FILE)
                     sums[searcher.FILE] = sha256(made / searcher.FILE)
                 numbers = ReleasedRows(lines)
-                blocks_of_lines = (numbers[order[start : start + CHUNK]] for start in range(0, len(order), CHUNK))
-                save_blocks(made / LINES, len(order), blocks_of_lines)
+                with (made / LINES).open("wb") as file:
+                    write_npy_header(file, (len(order),), "int64")
+                    for start in range(0, len(order), CHUNK):
+                        file.write(numbers[order[start : start + CHUNK]].data)
                 sums[LINES] = sha256(made / LINES)
                 write_json(made / DESCRIPTION, description | {"rows": len(order), "sha256": sums})
                 vectors_file.rename(made / VECTORS)
@@ -160,12 +164,12 @@ class Index:
         ):
             if description.get(key) != value:
                 raise DataError(f"is the index of another {what}; make it again with --save-index", folder)
-        # What is read below is not checked there: a changed graph makes faiss ask for any amount of memory.
+        # Nothing in the files is checked further: a changed graph makes faiss ask for any amount of memory.
         sums = description.get("sha256")
         if not isinstance(sums, dict):
-            raise DataError("was made by an earlier psp, without checksums; make it again with --save-index", folder)
-        kind = description.get("approximate", "hnsw" if description.get("graph") else None) or "flat"  # "graph": of old
-        if kind not in INDEXES:
+            raise DataError("lists no checksums; make the index again with --save-index", folder / DESCRIPTION)
+        kind = description.get("approximate") or "flat"
+        if kind not in SEARCHERS:
             raise DataError(f"unknown approximate search {kind!r}", folder / DESCRIPTION)
         searcher = SEARCHERS[kind]
         files = [VECTORS, LINES, *filter(None, [searcher.FILE])]
@@ -178,8 +182,6 @@ class Index:
             size = (folder / VECTORS).stat().st_size
             if size != dtype.itemsize * shape[0] * shape[1] or lines.shape != shape[:1] or shape[1] != model.dim:
                 raise ValueError("sizes do not match")
-            if lines.dtype != np.int64 or not _within(lines, len(corpus)):
-                raise ValueError("lines that the corpus does not have")
             rows = np.memmap(folder / VECTORS, dtype, "r", shape=shape)
         except (KeyError, TypeError, *ARRAY_DAMAGE) as error:
             raise DataError(f"damaged ({error}); make the index again with --save-index", folder) from None
@@ -208,16 +210,6 @@ class Index:
     def release(self) -> None:
         """Keep no vector in memory after it was read: slower, for rows that do not fit."""
         self.searcher.rows = ReleasedRows(self.searcher.rows)
-
-
-def _within(lines: np.ndarray, count: int) -> bool:
-    """Tell whether all line numbers are of a corpus of so many lines."""
-    for start in range(0, len(lines), CHUNK):
-        block = lines[start : start + CHUNK]
-        if not 0 <= block.min() <= block.max() < count:
-            return False
-        release(lines)
-    return True
 
 
 def _read(model: TextModel, corpus: LineFile, path: Path) -> Callable[[int], Iterator[IndexBlock]]:

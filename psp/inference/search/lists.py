@@ -22,7 +22,7 @@ from psp.core.errors import DataError
 from psp.core.files import atomic
 from psp.core.logs import Progress
 from psp.inference.search.base import Found, Searcher
-from psp.inference.search.neighbours import BLOCK_BYTES, exact_cosines, joined, library, merged
+from psp.inference.search.neighbours import BLOCK_BYTES, exact_cosines, library, merged
 from psp.inference.search.on_disk import GrowingArray, ReleasedRows, mapped, release
 from psp.inference.search.vectors import Rows, from_stored
 
@@ -48,6 +48,7 @@ class Lists(Searcher):
     FILE = "lists.npz"
     #: Lists that a query is compared with, by default.
     EFFORT = 64
+    BATCH = QUERIES
 
     def __init__(
         self, rows: Rows, centroids: np.ndarray, starts: np.ndarray, numbers: Rows, rows_file: Path | None = None
@@ -96,33 +97,26 @@ class Lists(Searcher):
         a_query = 2 * 4 * self.centroids.shape[1] + 40 * min(effort, len(self.centroids)) + 64 * k
         return min(QUERIES, max(1024, memory // 4 // a_query))
 
-    def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
+    def places(self, queries: np.ndarray, k: int, effort: int) -> Found:
         """Compare each query with so many lists; of a row's two copies one is found."""
         faiss = library()
         rows = self.rows
-        k = min(k, len(rows))
         wanted = min(2 * k, len(rows))  # a row may come twice
         probed = min(effort, len(self.centroids))
-        parts = []
-        for start in range(0, len(queries), QUERIES):
-            stored = queries[start : start + QUERIES]
-            batch = np.ascontiguousarray(from_stored(stored, np.float32))
-            near = faiss.knn(batch, self.centroids, probed, metric=faiss.METRIC_INNER_PRODUCT)[1].ravel()
-            by_list = np.argsort(near, kind="stable")
-            asked, counts = np.unique(near[by_list], return_counts=True)
-            scores = np.full((len(batch), wanted), -np.inf, np.float32)
-            places = np.full((len(batch), wanted), -1, np.int64)
-            for number, who in zip(asked.tolist(), np.split(by_list // probed, np.cumsum(counts)[:-1]), strict=True):
-                first, end = self.starts[number : number + 2].tolist()
-                if first == end:
-                    continue
-                block = np.ascontiguousarray(from_stored(rows[first:end], np.float32))
-                new = faiss.knn(batch[who], block, min(wanted, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
-                scores[who], places[who] = merged((scores[who], places[who]), (new[0], new[1] + first), wanted)
-            parts.append(self._distinct(exact_cosines(stored, rows, places), k))
-            if progress is not None:
-                progress.add(len(batch))
-        return joined(parts, k)
+        batch = np.ascontiguousarray(from_stored(queries, np.float32))
+        near = faiss.knn(batch, self.centroids, probed, metric=faiss.METRIC_INNER_PRODUCT)[1].ravel()
+        by_list = np.argsort(near, kind="stable")
+        asked, counts = np.unique(near[by_list], return_counts=True)
+        scores = np.full((len(batch), wanted), -np.inf, np.float32)
+        places = np.full((len(batch), wanted), -1, np.int64)
+        for number, who in zip(asked.tolist(), np.split(by_list // probed, np.cumsum(counts)[:-1]), strict=True):
+            first, end = self.starts[number : number + 2].tolist()
+            if first == end:
+                continue
+            block = np.ascontiguousarray(from_stored(rows[first:end], np.float32))
+            new = faiss.knn(batch[who], block, min(wanted, len(block)), metric=faiss.METRIC_INNER_PRODUCT)
+            scores[who], places[who] = merged((scores[who], places[who]), (new[0], new[1] + first), wanted)
+        return self._distinct(exact_cosines(queries, rows, places), k)
 
     def _distinct(self, found: Found, k: int) -> Found:
         """The k nearest, without second copies: these have the same cosine, and so, sorted, stand side by side."""
@@ -139,22 +133,16 @@ class Lists(Searcher):
         return Found(np.where(missing, 0.0, cosines), np.where(missing, -1, places))
 
     def save(self, path: Path) -> None:
-        """Write centroids and starts to a file (.npz)."""
         with path.open("wb") as file:
             np.savez(file, centroids=self.centroids, starts=self.starts)
 
     @classmethod
     def load(cls, path: Path, rows: Rows, numbers: Rows) -> Lists:
-        """Load saved lists."""
         try:
             with np.load(path, allow_pickle=False) as arrays:
-                lists = cls(rows, arrays["centroids"], arrays["starts"], numbers)
+                return cls(rows, arrays["centroids"], arrays["starts"], numbers)
         except (OSError, KeyError, *ARRAY_DAMAGE):
             raise DataError("missing, truncated or damaged; make the index again", path) from None
-        shape = (int(lists.starts[-1]), lists.centroids.shape[1])
-        if shape != rows.shape or len(lists.starts) != len(lists.centroids) + 1:
-            raise DataError("belongs to other vectors; make the index again", path)
-        return lists
 
 
 def _centroids(rows: Rows) -> np.ndarray:

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import logging
 import math
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from functools import partial
 from pathlib import Path
 from types import ModuleType
@@ -126,21 +126,14 @@ def exact_cosines(queries: Rows, rows: Rows, numbers: np.ndarray) -> Found:
     return Found(cosines, numbers)
 
 
-def joined(parts: Sequence[Found], k: int) -> Found:
-    """Join what was found for batches of queries, of which there may be none."""
-    if not parts:
-        return Found(np.zeros((0, k)), np.zeros((0, k), np.int64))
-    return Found(*(np.concatenate(arrays) for arrays in zip(*parts, strict=True)))
-
-
 class Exact(Searcher):
     """Exact search."""
 
     name = "flat"
+    BATCH = 1 << 62  # :func:`nearest` has its own
 
     @classmethod
     def prepare(cls, rows: Rows, folder: Path | None = None, name: str = "") -> Exact:
-        """There is nothing to prepare."""
         return cls(rows)
 
     def queries_in(self, memory: int, k: int, effort: int | None) -> int:
@@ -149,11 +142,5 @@ class Exact(Searcher):
         may = memory >= bfloat16.MEMORY and bfloat16.available()
         return max(usual, bfloat16.batch(self.rows.shape[1])) if may else usual
 
-    def places(self, queries: Rows, k: int, effort: int, progress: Progress | None = None) -> Found:
-        """Compare all rows."""
-        return nearest(queries, self.rows, k, progress)
-
-    @classmethod
-    def load(cls, path: Path, rows: Rows, numbers: Rows) -> Exact:
-        """There is nothing to load."""
-        return cls(rows, numbers)
+    def places(self, queries: np.ndarray, k: int, effort: int) -> Found:
+        return nearest(queries, self.rows, k)

@@ -13,7 +13,7 @@ import os
 import resource
 import shutil
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any, Literal
 
@@ -222,15 +222,6 @@ def write_vectors(
     if rows == 0:
         raise nothing_known(corpus)
     return vectors.mapped(), lines.mapped()
-
-
-def save_blocks(path: Path, rows: int, blocks: Iterable[np.ndarray]) -> None:
-    """Write numbers that come in blocks as one .npy file, int64 (rows,)."""
-    with path.open("wb") as file:
-        header = {"descr": np.lib.format.dtype_to_descr(np.dtype(np.int64)), "fortran_order": False, "shape": (rows,)}
-        np.lib.format.write_array_header_1_0(file, header)
-        for block in blocks:
-            file.write(np.ascontiguousarray(block, np.int64).data)
 
 
 def memory_peak() -> int:

@@ -11,6 +11,7 @@ import numpy as np
 from psp.core.errors import DataError
 from psp.core.logs import Progress
 from psp.models import text_model
+from psp.models.combined import parts_of
 from psp.models.text_model import TextModel
 from psp.text.lines import LineFile
 
@@ -77,15 +78,12 @@ def embed(model: TextModel, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarra
 
 def readings(model: TextModel, texts: Sequence[str]) -> list[bytes]:
     """What a model reads of each text: its ids, which are the same for texts that differ in case or spaces alone."""
-    parts: Sequence[Any] = getattr(model, "parts", [model])
-    if not all(hasattr(part, "ids") for part in parts):  # of a kind that somebody registered
-        return [text.encode() for text in texts]
     whole = [b""] * len(texts)
-    for part in parts:
+    for part in parts_of(model):
         ids, offsets = part.ids(texts)
         ends = (offsets * ids.itemsize).tolist()
         read = ids.tobytes()
-        # A part's ids, and how many, so that the ids of two parts are never mistaken for those of others.
+        # The ids of a combination's part, and how many, so that those of two parts are never mistaken for others.
         whole = [
             before + (end - start).to_bytes(4, "little") + read[start:end]
             for before, (start, end) in zip(whole, itertools.pairwise(ends), strict=True)

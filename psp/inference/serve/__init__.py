@@ -18,9 +18,7 @@ class ServeLimits:
         body_bytes: bytes of the body.
         texts: number of texts; a pair has two.
         text_bytes: UTF-8 bytes of a text.
-        wait: seconds without a byte after which a client is dropped: one that does not send the rest of its request, or
-            does not read its answer. In all, the head of a request may take three times as long; a body, and an
-            answer that is read slowly, that plus its time at 4 KiB a second.
+        wait: seconds that a client has to read each part of its answer; three times that to send its whole body.
         waiting: requests that wait for the model, or whose answers are being read; more are refused with status 503 and
             `Retry-After`.
         answer_bytes: bytes of all vectors whose answers are being read; what would exceed it is refused likewise.

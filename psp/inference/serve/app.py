@@ -18,23 +18,32 @@ import numpy as np
 from starlette.applications import Starlette
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import HTMLResponse, JSONResponse, Response, StreamingResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from psp.core import __version__
 from psp.core.errors import PspError
-from psp.inference.serve import ServeLimits, requests
+from psp.inference.serve import ServeLimits
 from psp.inference.serve.guard import Guard
 from psp.inference.serve.pieces import explain
-from psp.inference.serve.requests import Refused, check_keys
+from psp.inference.serve.requests import (
+    Body,
+    EmbedBody,
+    EmbeddingsBody,
+    ExplainBody,
+    Refused,
+    ScoreBody,
+    SearchBody,
+    read,
+)
 from psp.models.combined import parts_of
+from psp.models.cosines import fast_cosines, unit
 from psp.models.text_model import TextModel
 
 #: Vectors serialised at a time, to bound memory and the time that the GIL is held.
 ROWS = 16
-MOST_FOUND = 10
 
 Result = TypeVar("Result")
 
@@ -119,9 +128,9 @@ class _Api:
         self._waiting = 0  # those that are being answered among them, until their answers have been read
         self._bytes = 0  # of vectors that are being read
 
-    async def _read(self, request: Request) -> dict[str, Any]:
+    async def _read(self, request: Request, kind: type[Body]) -> Body:
         self._check_not_busy()  # before the body is read
-        return await requests.read(request, self._limits)
+        return await read(request, kind, self._limits)
 
     async def _run(self, work: Callable[..., Result], *arguments: Any) -> Result:
         result, release = await self._held(0, work, *arguments)
@@ -180,44 +189,35 @@ class _Api:
 
     async def embed(self, request: Request) -> Response:
         """POST /api/embed {texts}: {vectors, unknown}, the latter the share of each text that is unknown."""
-        body = await self._read(request)
-        check_keys(body, ("texts",))
-        texts = requests.texts(body["texts"], "texts", self._limits)
-        (vectors, unknown), release = await self._held(
-            4 * len(texts) * self._model.dim,
-            lambda: (_finite(self._model.embed_raw_text(texts)), self._unknown(texts)),
-        )
+        texts = (await self._read(request, EmbedBody)).texts
+        (vectors, unknown, _), release = await self._held(4 * len(texts) * self._model.dim, self._embed, texts)
         entries = (f"[{numbers}]" for numbers in _as_text(vectors))
-        return _Stream('{"vectors":[', entries, f'],"unknown":{unknown}}}', release)
+        return _Stream('{"vectors":[', entries, f'],"unknown":{unknown}}}', release, self._limits.wait)
 
     async def score(self, request: Request) -> Response:
         """POST /api/score {pairs}: {scores, unknown}, the latter two shares for each pair."""
-        body = await self._read(request)
-        check_keys(body, ("pairs",))
-        pairs = requests.pairs(body["pairs"], "pairs", self._limits)
-        scores, unknown = await self._run(
-            lambda: (self._model.score_raw_text(pairs), self._unknown([text for pair in pairs for text in pair]))
-        )
+        pairs = (await self._read(request, ScoreBody)).pairs
+        vectors, unknown, _ = await self._run(self._embed, [text for pair in pairs for text in pair])
+        scores = fast_cosines(vectors[::2], vectors[1::2]).tolist()
         shares = [list(both) for both in zip(unknown[::2], unknown[1::2], strict=True)]
-        return JSONResponse({"scores": _finite(scores), "unknown": shares})
+        return JSONResponse({"scores": scores, "unknown": shares})
 
     async def explain(self, request: Request) -> Response:
         """POST /api/explain {pair}: {score, texts, unknown}; see :func:`psp.inference.serve.pieces.explain`."""
-        body = await self._read(request)
-        check_keys(body, ("pair",))
-        pair = requests.pair(body["pair"], "pair", self._limits)
-        explained, unknown = await self._run(lambda: (explain(self._model, *pair), self._unknown(pair)))
-        _finite(explained["score"])
+        pair = (await self._read(request, ExplainBody)).pair
+        explained, (_, unknown, _) = await self._run(lambda: (explain(self._model, *pair), self._embed(pair)))
         return JSONResponse({**explained, "unknown": unknown})
 
     async def search(self, request: Request) -> Response:
         """POST /api/search {query, sentences, k}: {results, unknown}, best first, ties to the earlier sentence."""
-        body = await self._read(request)
-        check_keys(body, ("query", "sentences"), ("k",))
-        query = requests.text(body["query"], "query", self._limits)
-        sentences = requests.texts(body["sentences"], "sentences", self._limits)
-        count = requests.whole_number(body.get("k", MOST_FOUND), "k", least=1)
-        return JSONResponse(await self._run(self._search, query, sentences, count))
+        body = await self._read(request, SearchBody)
+        vectors, (of_query, *unknown), _ = await self._run(self._embed, [body.query, *body.sentences])
+        cosines = self._model.similarity(vectors[:1], vectors[1:])[0]
+        results = [
+            {"index": n, "sentence": body.sentences[n], "score": float(cosines[n]), "unknown": unknown[n]}
+            for n in np.argsort(-cosines, kind="stable")[: body.k].tolist()
+        ]
+        return JSONResponse({"results": results, "unknown": of_query})
 
     async def models(self, request: Request) -> Response:
         """GET /v1/models: the one model."""
@@ -229,50 +229,40 @@ class _Api:
         Vectors have unit length, as its clients expect. Any model name is accepted, but this model answers, under its
         own name; unknown keys are ignored.
         """
-        body = await self._read(request)
-        if "input" not in body:
-            raise Refused(422, "input is missing: a string, or a list of strings")
-        given = body["input"]
-        requests.no_ids(given, "input")
-        texts = requests.texts([given] if isinstance(given, str) else given, "input", self._limits)
-        form = body.get("encoding_format", "float")
-        if form not in ("float", "base64"):
-            raise Refused(422, "encoding_format is neither float nor base64")
-        dim = requests.whole_number(body.get("dimensions", self._model.dim), "dimensions", 1, self._model.dim)
-        (vectors, pieces), release = await self._held(4 * len(texts) * dim, self._embed_normalised, texts, dim)
-        encoded = (f"[{numbers}]" for numbers in _as_text(vectors)) if form == "float" else _as_base64(vectors)
+        body = await self._read(request, EmbeddingsBody)
+        dim = body.dimensions or self._model.dim
+        if dim > self._model.dim:
+            raise Refused(422, f"dimensions is {dim}, but the model has {self._model.dim}")
+
+        def embed() -> tuple[np.ndarray, int]:
+            vectors, _, pieces = self._embed(body.input)
+            return unit(vectors[:, :dim]), pieces
+
+        (vectors, pieces), release = await self._held(4 * len(body.input) * dim, embed)
+        floats = body.encoding_format == "float"
+        encoded = (f"[{numbers}]" for numbers in _as_text(vectors)) if floats else _as_base64(vectors)
         entries = (
             f'{{"object":"embedding","index":{index},"embedding":{vector}}}' for index, vector in enumerate(encoded)
         )
         usage = {"prompt_tokens": pieces, "total_tokens": pieces}
         tail = f'],"model":{json.dumps(self._name)},"usage":{json.dumps(usage)}}}'
-        return _Stream('{"object":"list","data":[', entries, tail, release)
+        return _Stream('{"object":"list","data":[', entries, tail, release, self._limits.wait)
 
-    def _unknown(self, texts: Sequence[str]) -> list[float]:
-        return [round(share, 4) for share in self._model.unknown_shares(texts).tolist()]
-
-    def _search(self, query: str, sentences: list[str], count: int) -> dict[str, Any]:
-        vectors = self._model.embed_raw_text([query, *sentences])
-        cosines = self._model.similarity(vectors[:1], vectors[1:])[0]
-        best = np.argsort(-cosines, kind="stable")[:count].tolist()
-        scores = _finite(cosines[best].tolist())
-        of_query, *unknown = self._unknown([query, *(sentences[index] for index in best)])
-        results = [
-            {"index": index, "sentence": sentences[index], "score": score, "unknown": share}
-            for index, score, share in zip(best, scores, unknown, strict=True)
-        ]
-        return {"results": results, "unknown": of_query}
-
-    def _embed_normalised(self, texts: list[str], dim: int) -> tuple[np.ndarray, int]:
-        """Return unit vectors (zeros for a text without pieces) and the total number of pieces."""
-        vectors = self._model.encode(texts, normalize_embeddings=True, truncate_dim=dim)
-        return _finite(vectors), sum(len(part.ids(texts)[0]) for part in parts_of(self._model))
+    def _embed(self, texts: Sequence[str]) -> tuple[np.ndarray, list[float], int]:
+        """Vectors, the unknown share of each text, and the number of pieces; each text is tokenized once."""
+        vectors, unknown, pieces = self._model.embed_counted(texts)
+        if not np.isfinite(vectors).all():  # JSON has neither infinity nor NaN
+            raise PspError("the model's embeddings are so large that their sum overflows; train or copy it again")
+        return vectors, unknown.round(4).tolist(), pieces
 
 
 class _Stream(StreamingResponse):
-    """JSON, a few rows at a time, from a worker thread; ``release`` is called at its end, however it ends."""
+    """JSON, a few rows at a time, from a worker thread; ``release`` is called at its end, however it ends.
 
-    def __init__(self, head: str, entries: Iterator[str], tail: str, release: Callable[[], None]) -> None:
+    A client that does not read a part of it in ``wait`` seconds is left.
+    """
+
+    def __init__(self, head: str, entries: Iterator[str], tail: str, release: Callable[[], None], wait: float) -> None:
         def parts() -> Iterator[str]:
             yield head
             comma = ""
@@ -282,11 +272,17 @@ class _Stream(StreamingResponse):
             yield tail
 
         super().__init__(parts(), media_type="application/json")
-        self._release = release
+        self._release, self._wait = release, wait
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        async def send_in_time(message: Message) -> None:
+            async with asyncio.timeout(self._wait):
+                await send(message)
+
         try:
-            await super().__call__(scope, receive, send)
+            await super().__call__(scope, receive, send_in_time)
+        except TimeoutError:
+            raise ClientDisconnect from None
         finally:
             self._release()
 
@@ -300,10 +296,3 @@ def _as_text(vectors: np.ndarray) -> Iterator[str]:
 def _as_base64(vectors: np.ndarray) -> Iterator[str]:
     """Encode each vector, as little-endian float32, as a JSON string in base64."""
     return (f'"{base64.b64encode(vector.astype("<f4").tobytes()).decode()}"' for vector in vectors)
-
-
-def _finite(numbers: Any) -> Any:
-    """Return the numbers; infinity and NaN are an error, since JSON cannot express them."""
-    if not np.isfinite(numbers).all():
-        raise PspError("the model's embeddings are so large that their sum overflows; train or copy it again")
-    return numbers

@@ -1,17 +1,23 @@
-"""Validation of API requests: UTF-8 JSON of the right shape and within limits, or else a status and a clear error."""
+"""The bodies of API requests: JSON of the right shape and within the limits, or else a status and a sentence."""
 
 from __future__ import annotations
 
+import asyncio
 import itertools
-import json
-from typing import Any, NoReturn
+from typing import Annotated, Any, Literal, TypeVar
 
+from pydantic import AfterValidator, BaseModel, BeforeValidator, Field, ValidationError, ValidationInfo
+from pydantic_core import PydanticCustomError, from_json
 from starlette.requests import Request
 
 from psp.inference.serve import ServeLimits
 
 #: A body that is too long is read and discarded up to this factor, so that the client gets to see the response.
 PATIENCE = 8
+#: A whole body may take this many times as long as a part of an answer.
+BODY_WAITS = 3
+MOST_FOUND = 10
+TOO_LARGE = "too_large"
 
 
 class Refused(Exception):
@@ -23,33 +29,110 @@ class Refused(Exception):
 
     @property
     def headers(self) -> dict[str, str]:
-        """Headers of the answer: the seconds after which to ask a busy server (503) again."""
-        return {"Retry-After": "1"} if self.status == 503 else {}
+        """Headers of the answer: when to ask a busy server (503) again; and that nobody waits for a late body (408)."""
+        return {503: {"Retry-After": "1"}, 408: {"Connection": "close"}}.get(self.status, {})
 
 
-async def read(request: Request, limits: ServeLimits) -> dict[str, Any]:
-    """Read the request's JSON object.
+def _short(text: str, info: ValidationInfo[ServeLimits]) -> str:
+    if (size := len(text.encode())) > info.context.text_bytes:
+        message = f"has {size:,} bytes, but the limit is {info.context.text_bytes:,} per text; split it"
+        raise PydanticCustomError(TOO_LARGE, message)
+    return text
+
+
+def _few(value: Any, info: ValidationInfo[ServeLimits]) -> Any:
+    """Check the number of texts before each of them is looked at; a pair is two."""
+    count = sum(2 if isinstance(one, list) else 1 for one in value) if isinstance(value, list) else 0
+    if count > info.context.texts:
+        message = f"has {count:,} texts, but the limit is {info.context.texts:,}; send several requests"
+        raise PydanticCustomError(TOO_LARGE, message)
+    return value
+
+
+def _no_ids(value: Any) -> Any:
+    """Clients of OpenAI's API may send one string; and ids of its vocabulary in place of texts, which are refused."""
+    elements = value if isinstance(value, list) else []
+    flat = itertools.chain.from_iterable(one if isinstance(one, list) else [one] for one in elements)
+    if type(next(flat, None)) is int:
+        raise PydanticCustomError(
+            "ids",
+            "holds token ids of OpenAI's vocabulary, which this model does not use; send texts "
+            "(LangChain: OpenAIEmbeddings(check_embedding_ctx_length=False))",
+        )
+    return [value] if isinstance(value, str) else value
+
+
+Text = Annotated[str, AfterValidator(_short)]
+Texts = Annotated[list[Text], BeforeValidator(_few)]
+Pair = tuple[Text, Text]
+
+
+class EmbedBody(BaseModel):
+    texts: Texts
+
+
+class ScoreBody(BaseModel):
+    pairs: Annotated[list[Pair], BeforeValidator(_few)]
+
+
+class ExplainBody(BaseModel):
+    pair: Pair
+
+
+class SearchBody(BaseModel):
+    query: Text
+    sentences: Texts
+    k: int = Field(MOST_FOUND, ge=1, strict=True)
+
+
+class EmbeddingsBody(BaseModel, extra="allow"):
+    input: Annotated[Texts, BeforeValidator(_no_ids)]
+    encoding_format: Literal["float", "base64"] = "float"
+    dimensions: int | None = Field(None, ge=1, strict=True)
+
+
+Body = TypeVar("Body", bound=BaseModel)
+
+
+async def read(request: Request, kind: type[Body], limits: ServeLimits) -> Body:
+    """Read and check a request's JSON object.
 
     Raises:
-        Refused: 415, the body is not declared as JSON; 413, it is too long; 400, it is not UTF-8 JSON; 422, it is not
-            an object.
+        Refused: 415, the body is not declared as JSON; 408, it takes too long; 413, it or a part of it is too large;
+            400, it is not UTF-8 JSON; 422, it is not such an object.
     """
     # Be strict: a browser lets other sites send other types without a preflight request.
-    kind = request.headers.get("content-type", "").partition(";")[0].strip().lower()
-    if kind != "application/json":
-        raise Refused(415, f"the body's type is {kind or 'not given'}; send Content-Type: application/json")
-    body = await _body(request, limits)
+    declared = request.headers.get("content-type", "").partition(";")[0].strip().lower()
+    if declared != "application/json":
+        raise Refused(415, f"the body's type is {declared or 'not given'}; send Content-Type: application/json")
     try:
-        value = json.loads(body.decode(), parse_constant=_no_constant)
-    except UnicodeDecodeError as error:
-        raise Refused(400, f"the body is not UTF-8, at byte {error.start}") from None
-    except RecursionError:
-        raise Refused(400, "the body is not readable JSON: it is nested too deeply") from None
+        async with asyncio.timeout(BODY_WAITS * limits.wait):
+            body = await _body(request, limits)
+    except TimeoutError:
+        raise Refused(
+            408, f"the body took longer than {BODY_WAITS * limits.wait:g} seconds; send less at a time"
+        ) from None
+    try:
+        value = from_json(body, allow_inf_nan=False)
     except ValueError as error:
         raise Refused(400, f"the body is not JSON: {error}") from None
+    takes = f"this request takes {', '.join(kind.model_fields)}"
     if not isinstance(value, dict):
-        raise Refused(422, f"the body is {_kind(value)}, not an object such as {{...}}")
-    return value
+        raise Refused(422, f"the body is not an object such as {{...}}; {takes}")
+    if kind.model_config.get("extra") != "allow":
+        for key in value:  # pydantic would make an error of each
+            if key not in kind.model_fields:
+                raise Refused(422, f"{key[:80]!r} is not a known key; {takes}")
+    try:
+        return kind.model_validate(value, context=limits)
+    except ValidationError as error:
+        first = error.errors(include_url=False, include_input=False)[0]
+        key, *places = first["loc"]
+        where = f"{key}{''.join(f'[{place}]' for place in places)}"
+        if first["type"] == "missing":
+            raise Refused(422, f"{where} is missing; {takes}") from None
+        message = first["msg"].replace("Input should be", "should be").replace("valid tuple", "list of two strings")
+        raise Refused(413 if first["type"] == TOO_LARGE else 422, f"{where} {message}") from None
 
 
 async def _body(request: Request, limits: ServeLimits) -> bytes:
@@ -67,86 +150,3 @@ async def _body(request: Request, limits: ServeLimits) -> bytes:
     if size > limits.body_bytes:
         raise too_long
     return b"".join(chunks)
-
-
-def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number")
-
-
-def check_keys(body: dict[str, Any], needed: tuple[str, ...], optional: tuple[str, ...] = ()) -> None:
-    """Reject (422) a body that lacks a ``needed`` key, or has one that is neither needed nor ``optional``."""
-    for key in needed:
-        if key not in body:
-            raise Refused(422, f"{key} is missing; this request takes {', '.join(needed + optional)}")
-    for key in body:
-        if key not in needed + optional:
-            raise Refused(422, f"{key[:80]!r} is not a known key; this request takes {', '.join(needed + optional)}")
-
-
-def texts(value: Any, name: str, limits: ServeLimits) -> list[str]:
-    """Validate a list of texts; reject (422) anything else, and (413) too many texts, or too long ones."""
-    if not isinstance(value, list):
-        raise Refused(422, f"{name} is {_kind(value)}, not a list of strings")
-    _check_number(len(value), name, limits)
-    return [text(element, f"{name}[{index}]", limits) for index, element in enumerate(value)]
-
-
-def pairs(value: Any, name: str, limits: ServeLimits) -> list[tuple[str, str]]:
-    """Validate a list of pairs of texts; reject as :func:`texts`."""
-    if not isinstance(value, list):
-        raise Refused(422, f"{name} is {_kind(value)}, not a list of pairs of strings")
-    _check_number(2 * len(value), name, limits)
-    return [pair(element, f"{name}[{index}]", limits) for index, element in enumerate(value)]
-
-
-def pair(value: Any, name: str, limits: ServeLimits) -> tuple[str, str]:
-    """Validate two texts; reject as :func:`texts`."""
-    if not isinstance(value, list) or len(value) != 2:
-        what = f"a list of {len(value)}" if isinstance(value, list) else _kind(value)
-        raise Refused(422, f"{name} is {what}, not a list of two strings")
-    left, right = (text(element, f"{name}[{side}]", limits) for side, element in enumerate(value))
-    return left, right
-
-
-def text(value: Any, name: str, limits: ServeLimits) -> str:
-    """Validate one text; reject (422) anything else or invalid Unicode, and (413) one that is too long."""
-    if not isinstance(value, str):
-        raise Refused(422, f"{name} is {_kind(value)}, not a string")
-    try:
-        size = len(value.encode())
-    except UnicodeEncodeError as error:
-        raise Refused(422, f"{name} is not valid Unicode: lone surrogate at character {error.start}") from None
-    if size > limits.text_bytes:
-        raise Refused(413, f"{name} has {size:,} bytes, but the limit is {limits.text_bytes:,} per text; split it")
-    return value
-
-
-def no_ids(value: Any, name: str) -> None:
-    """Reject (422) token ids, which clients of OpenAI's API may send in place of texts."""
-    elements = value if isinstance(value, list) else []
-    flat = itertools.chain.from_iterable(element if isinstance(element, list) else [element] for element in elements)
-    if type(next(flat, None)) is int:
-        raise Refused(
-            422,
-            f"{name} holds token ids of OpenAI's vocabulary, which this model does not use; send texts "
-            "(LangChain: OpenAIEmbeddings(check_embedding_ctx_length=False))",
-        )
-
-
-def whole_number(value: Any, name: str, least: int, most: int | None = None) -> int:
-    """Validate an integer from ``least`` to ``most``; reject (422) anything else."""
-    if type(value) is not int or value < least or (most is not None and value > most):
-        what = f"{value:,}" if type(value) is int and abs(value) < 1e12 else _kind(value)
-        allowed = f"of at least {least}" if most is None else f"from {least} to {most}"
-        raise Refused(422, f"{name} is {what}, not an integer {allowed}")
-    return value
-
-
-def _check_number(count: int, name: str, limits: ServeLimits) -> None:
-    if count > limits.texts:
-        raise Refused(413, f"{name} has {count:,} texts, but the limit is {limits.texts:,}; send several requests")
-
-
-def _kind(value: Any) -> str:
-    kinds = {type(None): "null", bool: "true or false", str: "a string", list: "a list", dict: "an object"}
-    return kinds.get(type(value), "a number")

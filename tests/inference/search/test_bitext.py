@@ -6,8 +6,6 @@ import io
 import itertools
 import math
 import shutil
-import subprocess
-import sys
 import zipfile
 from random import Random
 
@@ -282,24 +280,6 @@ def test_bad_input_is_one_line_and_nothing_is_left(small, tmp_path, monkeypatch,
     errors = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
     assert len(errors) == 1 and message in errors[0]
     assert sorted(tmp_path.iterdir()) == before
-
-
-def test_without_faiss_the_error_names_the_extra(small, tmp_path):
-    for command in (["mine", "fr.txt", "--out", tmp_path / "out.tsv"], ["search"]):
-        name, *rest = command
-        code = "import sys; sys.modules['faiss'] = None; from psp.cli.main import main; main()"
-        result = subprocess.run(
-            [sys.executable, "-c", code, name, small / "model", small / "en.txt", *rest],
-            cwd=small,
-            input=b"the cat\n",
-            capture_output=True,
-            timeout=120,
-        )
-        assert result.returncode == 1 and result.stdout == b""
-        assert result.stderr.decode().splitlines() == [
-            "error: search needs faiss: pip install 'paraphrastic[search]'"
-        ]  # fmt: skip
-    assert not list(tmp_path.iterdir())
 
 
 def test_copies_are_mined_once_and_tabs_do_not_make_columns(small, tmp_path):

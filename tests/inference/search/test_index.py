@@ -136,18 +136,6 @@ def test_a_saved_index_finds_the_same(model, corpus, tmp_path, kind, dtype):
     assert loaded.searcher.rows.dtype == dtype
 
 
-@pytest.mark.parametrize("graph", [False, True])
-def test_an_index_of_an_earlier_psp_is_read(model, corpus, tmp_path, graph):
-    """It said whether there is a graph, and not which way of search it is for."""
-    Index.build(model, corpus, kind="hnsw" if graph else "flat", folder=tmp_path / "index")
-    description = json.loads((tmp_path / "index/index.json").read_text())
-    del description["approximate"]
-    (tmp_path / "index/index.json").write_text(json.dumps(description | {"graph": graph}))
-    loaded = Index.load(tmp_path / "index", model, corpus)
-    assert loaded.searcher.name == ("hnsw" if graph else "flat")
-    assert loaded.search([SENTENCES[3]], 3, 1000)[0][0].line == 4
-
-
 def test_an_index_of_another_model_or_corpus_is_refused(model, corpus, folder, tmp_path):
     Index.build(model, corpus, folder=tmp_path / "index")
     assert Index.load(tmp_path / "index", StaticModel.load(folder / "model"), LineFile(folder / "corpus.txt"))
@@ -174,7 +162,7 @@ def test_a_damaged_index_is_refused(model, corpus, tmp_path):
         "nan": ("vectors.bin", lambda data: b"\0\0\xc0\x7f" + data[4:], "vectors.bin: .*damaged; make the index again"),
         "lines.npy": ("lines.npy", lambda data: data[:-8], "lines.npy: .*damaged; make the index again"),
         "a link": ("graph.faiss", lambda data: data[:-40] + bytes(4) + data[-36:], "graph.faiss: .*damaged; make the"),
-        "old": ("index.json", lambda data: data.replace(b"sha256", b"sha255"), "by an earlier psp, without checksums"),
+        "old": ("index.json", lambda data: data.replace(b"sha256", b"sha255"), "index.json: lists no checksums"),
         "graph": ("graph.faiss", lambda data: data[:300], "graph.faiss: missing, truncated or damaged"),
         "json": ("index.json", lambda data: data[:-5], "index.json: not JSON"),
         "format": ("index.json", lambda data: data.replace(b"t\": 1", b"t\": 2"), "has format 2, but this psp reads 1"),

@@ -34,7 +34,3 @@ def test_spellings_have_one_reading_and_other_texts_have_others(models):
         same, others = readings(model, SAME), readings(model, OTHERS)
         assert len({*same}) == 1 and len({*same, *others}) == 1 + len(OTHERS)
         assert readings(model, []) == []
-
-
-def test_a_model_without_ids_reads_each_text_as_it_is():
-    assert readings(object(), SAME) == [text.encode() for text in SAME]  # type: ignore[arg-type]
