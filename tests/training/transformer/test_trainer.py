@@ -227,7 +227,8 @@ def test_a_killed_training_goes_on_to_the_same_weights(base, tmp_path):
     ended(start(whole, base, pairs))
     job = start(killed, base, pairs)
     deadline = time.monotonic() + 120
-    while not list((killed / "train/checkpoints").glob("checkpoint-*/trainer_state.json")):
+    # The first is whole once the second is begun.
+    while len(list((killed / "train/checkpoints").glob("checkpoint-*/trainer_state.json"))) < 2:
         assert job.poll() is None and time.monotonic() < deadline, job.communicate()
         time.sleep(0.002)
     job.kill()
