@@ -164,10 +164,14 @@ class Chunker:
             yield Chunk(text, first, rows)
             return
         # Split evenly: a small last part would cost as much overhead as a full chunk.
-        lines, parts = text.split(b"\n"), -(-rows // self._rows)
-        for part in range(parts):
-            some = lines[rows * part // parts : rows * (part + 1) // parts]
-            yield Chunk(b"\n".join(some), first + rows * part // parts, len(some))
+        parts = -(-rows // self._rows)
+        ends = np.append(np.flatnonzero(np.frombuffer(text, np.uint8) == 0x0A), len(text))
+        start = done = 0
+        for part in range(1, parts + 1):
+            until = rows * part // parts
+            stop = int(ends[until - 1])
+            yield Chunk(text[start:stop], first + done, until - done)
+            start, done = stop + 1, until
 
 
 def chunks(source: ChunkSource, rows: int, size: int = TEXT_BYTES) -> Iterator[Chunk]:
