@@ -12,6 +12,7 @@ Sums in arbitrary order go into functions without prange, such as :func:`dot`.
 
 from __future__ import annotations
 
+import functools
 import hashlib
 import logging
 from collections.abc import Callable
@@ -118,6 +119,7 @@ def mix(values: npt.NDArray[np.uint64]) -> npt.NDArray[np.uint64]:
 mixed = compiled(parallel=False)(mix)
 
 
+@functools.cache  # asked for each batch
 def converts_float16() -> bool:
     """Whether compiled code can convert float16: on x86 by the instructions F16C, which some virtual machines hide.
 

@@ -20,6 +20,9 @@ def test_what_a_loss_of_ones_own_reads_is_asked_of_its_class() -> None:
     assert unused(train) >= {"directions", "margin", "scale"}
     with pytest.raises(ConfigError, match=r"train\.objective: no_module:Loss: there is no module no_module; put"):
         reads("no_module:Loss")
+    for other in ("collections:OrderedDict", "json:dumps"):
+        with pytest.raises(ConfigError, match=rf"train\.objective: {other} is no subclass of psp\.training\.losses"):
+            mines(other)
 
 
 def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> None:

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from psp.config.blocks.training import OBJECTIVES
 from psp.core import user_code
+from psp.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from psp.training.losses.base import Loss
@@ -22,7 +23,7 @@ def find(objective: str) -> type[Loss]:
     """The class of a value of ``train.objective``.
 
     Raises:
-        ConfigError: a user's own does not exist, or its module cannot be imported.
+        ConfigError: a user's own does not exist, its module cannot be imported, or it is no loss.
     """
     if objective == "infonce":
         from psp.training.losses.infonce import InfoNCE
@@ -32,7 +33,12 @@ def find(objective: str) -> type[Loss]:
         from psp.training.losses.margin import Margin
 
         return Margin
-    return user_code.load(objective, PLACE)  # type: ignore[return-value]
+    from psp.training.losses.base import Loss
+
+    own = user_code.load(objective, PLACE)
+    if not (isinstance(own, type) and issubclass(own, Loss)):
+        raise ConfigError(f"{PLACE}: {objective} is no subclass of psp.training.losses.base.Loss; derive it from that")
+    return own
 
 
 def reads(objective: str) -> frozenset[str]:
