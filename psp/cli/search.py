@@ -9,7 +9,7 @@ import logging
 import math
 import re
 import sys
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,9 +26,7 @@ from psp.inference.search import CHOICES, INDEXES
 from psp.text.words import clean
 
 if TYPE_CHECKING:
-    from psp.inference.search.index import Index
     from psp.models.text_model import TextModel
-    from psp.text.lines import LineFile
 
 log = logging.getLogger(__name__)
 
@@ -94,7 +92,8 @@ def add_search(added: argparse.ArgumentParser) -> None:
     added.formatter_class = argparse.RawDescriptionHelpFormatter
     added.epilog = (
         "Each sentence found is one tab-separated line: query, rank, cosine, line number in the corpus, sentence.\n"
-        "Queries and corpus lines without any known piece match nothing.\n\nindex:\n" + _described(INDEXES)
+        "Of --passages: query, rank, score, id, best sentence; the score is the mean of the passage's cosine and\n"
+        "that sentence's. Queries and lines without any known piece match nothing.\n\nindex:\n" + _described(INDEXES)
     )
     model_argument(added)
     added.add_argument(
@@ -103,6 +102,7 @@ def add_search(added: argparse.ArgumentParser) -> None:
     added.add_argument("queries", nargs="?", type=Path, metavar="QUERIES", help="one per line (default: stdin)")
     added.add_argument("-k", type=positive, default=10, metavar="N", help="sentences per query (default: 10)")
     added.add_argument("--json", action="store_true", help="print one JSON object per query")
+    added.add_argument("--passages", action="store_true", help="lines of CORPUS are id, tab, text of several sentences")
     _index_options(added)
     added.add_argument("--vectors", type=Path, metavar="FILE.npy", help="the corpus's vectors, from psp embed")
     folders = added.add_mutually_exclusive_group()
@@ -119,7 +119,6 @@ def run_search(options: argparse.Namespace) -> None:
     from psp.inference.search.on_disk import spare
     from psp.inference.streaming import percent
     from psp.models.folder import load_model
-    from psp.text.lines import LineFile
 
     use_threads(options.threads)
     out = StandardOutput()
@@ -128,13 +127,9 @@ def run_search(options: argparse.Namespace) -> None:
         queries = lines_of(options.queries)  # report a missing file before embedding the corpus
         if options.memory is not None:
             spare(options.memory)
-        index = _index(options, model, LineFile(options.corpus))
-        if options.effort is not None and index.searcher.name == "flat":
-            raise ConfigError("--effort: search in this index is exact; make it with --index hnsw or ivf")
-        if options.memory is not None:
-            index.release()
+        answer = (_passages if options.passages else _lines)(options, model)
         while batch := list(itertools.islice(queries, 1 if _asked_by_hand(options) else BATCH)):
-            answers = index.search(batch, options.k, options.effort)
+            answers = answer(batch)
             shares = model.unknown_shares(batch).tolist()
             for query, hits, share in zip(batch, answers, shares, strict=True):
                 if not hits:
@@ -145,7 +140,22 @@ def run_search(options: argparse.Namespace) -> None:
             out.write(text.encode())
 
 
+def _passages(options: argparse.Namespace, model: TextModel) -> Callable[[list[str]], list[list[Any]]]:
+    from psp.inference.search.passages import PassageIndex
+    from psp.text.lines import LineFile
+
+    index = PassageIndex(model, LineFile(options.corpus), _stored_dtype(options))
+    return lambda queries: index.search(queries, options.k)
+
+
 def _check(options: argparse.Namespace) -> None:
+    if options.passages:
+        for name in ("index", "effort", "memory", "vectors", "save_index", "load_index"):
+            if getattr(options, name) is not None:
+                raise ConfigError(
+                    f"--{name.replace('_', '-')}: not with --passages, whose search is exact and in memory"
+                )
+        return
     if options.load_index:
         for name in ("index", "float16", "int8", "vectors"):
             if getattr(options, name):
@@ -158,19 +168,27 @@ def _check(options: argparse.Namespace) -> None:
         raise ConfigError("--memory: for an index on disk; add --save-index FOLDER, or name one with --load-index")
 
 
-def _index(options: argparse.Namespace, model: TextModel, corpus: LineFile) -> Index:
+def _lines(options: argparse.Namespace, model: TextModel) -> Callable[[list[str]], list[list[Any]]]:
     from psp.inference.search.index import Index
+    from psp.text.lines import LineFile
 
+    corpus = LineFile(options.corpus)
     if options.load_index:
-        return Index.load(options.load_index, model, corpus)
-    return Index.build(
-        model,
-        corpus,
-        vectors=options.vectors,
-        dtype=_stored_dtype(options),
-        kind=_index_kind(options),
-        folder=options.save_index,
-    )
+        index = Index.load(options.load_index, model, corpus)
+    else:
+        index = Index.build(
+            model,
+            corpus,
+            vectors=options.vectors,
+            dtype=_stored_dtype(options),
+            kind=_index_kind(options),
+            folder=options.save_index,
+        )
+    if options.effort is not None and index.searcher.name == "flat":
+        raise ConfigError("--effort: search in this index is exact; make it with --index hnsw or ivf")
+    if options.memory is not None:
+        index.release()
+    return lambda queries: index.search(queries, options.k, options.effort)
 
 
 def _asked_by_hand(options: argparse.Namespace) -> bool:
@@ -178,18 +196,25 @@ def _asked_by_hand(options: argparse.Namespace) -> bool:
 
 
 def _table(query: str, hits: list[Any], unknown: float) -> str:
+    rows = ((rank, *_fields(hit).values()) for rank, hit in enumerate(hits, start=1))
     return "".join(
-        f"{clean(query)}\t{rank}\t{hit.cosine:.4f}\t{hit.line}\t{clean(hit.text)}\n"
-        for rank, hit in enumerate(hits, start=1)
+        f"{clean(query)}\t{rank}\t{cosine:.4f}\t{clean(str(name))}\t{clean(sentence)}\n"
+        for rank, cosine, name, sentence, *_ in rows
     )
 
 
 def _json(query: str, hits: list[Any], unknown: float) -> str:
-    rows = [
-        {"rank": rank, "cosine": round(hit.cosine, 6), "line": hit.line, "sentence": hit.text}
-        for rank, hit in enumerate(hits, start=1)
-    ]
+    rows = [{"rank": rank, **_fields(hit)} for rank, hit in enumerate(hits, start=1)]
     return json.dumps({"query": query, "unknown": round(unknown, 4), "found": rows}, ensure_ascii=False) + "\n"
+
+
+def _fields(hit: Any) -> dict[str, Any]:
+    """What is printed of a line or a passage: its cosine or score, its number or id, a sentence, the passage."""
+    fields = {"text": "passage"} if "id" in hit._fields else {"text": "sentence"}
+    return {
+        fields.get(name, name): round(value, 6) if isinstance(value, float) else value
+        for name, value in hit._asdict().items()
+    }
 
 
 def add_mine(added: argparse.ArgumentParser) -> None:

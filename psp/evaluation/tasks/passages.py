@@ -1,4 +1,5 @@
-"""Search for the passage that answers a question, by the cosine of the two vectors.
+"""Search for the passage that answers a question: by the cosine of the two vectors, and by the mean of this cosine and
+that of the passage's best sentence, as ``psp search --passages`` does.
 
 The files are in the layout of SQuAD, which XQuAD (Artetxe et al., 2020) has in eleven languages with the same ids: so
 questions of one language can be asked of the passages of another. Where both are one file, BM25 (Robertson & Zaragoza,
@@ -24,6 +25,7 @@ from psp.core.errors import DataError
 from psp.core.files import opened
 from psp.evaluation.scorers import Floats, Scorer
 from psp.evaluation.tasks.base import PERCENT, BootstrapSpec, Measure, Metric, Part, Task
+from psp.text.sentences import split_sentences
 from psp.text.words import unspaced_words
 
 #: BM25's saturation of counts, and its share of the normalisation by length.
@@ -31,7 +33,9 @@ K1, B = 1.2, 0.75
 
 
 class Passages(Task):
-    """The passages that answer questions; one part, ``all``."""
+    """The passages that answer questions, by their vectors (``all``) and by those of their sentences, too
+    (``sentences``).
+    """
 
     kind = "passages"
     help = "search for the passages that answer questions"
@@ -74,8 +78,23 @@ class Passages(Task):
         if asked == there:
             found = _metrics(ranks(bm25(questions, passages), right), draw)
             further["bm25"] = {name: metric.report["value"] for name, metric in found.items()}
-        figures = _metrics(ranks(scorer.cross(questions, passages), right), draw)
-        return {"all": Part(len(questions), figures, further)}
+        whole = scorer.cross(questions, passages)
+        both = (whole + _best_sentences(scorer, questions, passages, whole)) / 2
+        return {
+            "all": Part(len(questions), _metrics(ranks(whole, right), draw), further),
+            "sentences": Part(len(questions), _metrics(ranks(both, right), draw), {"passages": len(passages)}),
+        }
+
+
+def _best_sentences(scorer: Scorer, questions: list[str], passages: list[str], whole: Floats) -> Floats:
+    """The similarity of each passage's best sentence, or of the passage if that is more similar."""
+    parts = [split_sentences(passage) for passage in passages]
+    of_sentences = scorer.cross(questions, [part for every in parts for part in every])
+    best, end = whole.copy(), 0
+    for place, every in enumerate(parts):
+        start, end = end, end + len(every)
+        best[:, place] = np.maximum(best[:, place], of_sentences[:, start:end].max(axis=1, initial=-np.inf))
+    return best
 
 
 def ranks(similarity: Floats, right: npt.NDArray[np.int64]) -> npt.NDArray[np.int64]:

@@ -62,7 +62,8 @@ def test_questions_find_their_passages(tmp_path: Path) -> None:
     asked = {f"q{n}": (" ".join(passages[n // 2].split()[:4]), passages[n // 2]) for n in range(40)}
     file = squad(tmp_path / "en.json.gz", asked)
     task = make({"task": "passages", "questions": file, "passages": file})
-    part = task.score(HASHED, DRAW)["all"]
+    parts = task.score(HASHED, DRAW)
+    part = parts["all"]
     similarity = HASHED.cross([question for question, _ in asked.values()], passages)
     rank = ranks(similarity, np.arange(40) // 2)
     figures = part.report["figures"]
@@ -73,6 +74,7 @@ def test_questions_find_their_passages(tmp_path: Path) -> None:
     assert part.further["bm25"]["recall@1"] > 90
     scored = {"name": "qa", "model": "m", "task": "passages", "parts": {"all": part.described(task.metrics)}}
     assert f"qa: BM25 has mrr {part.further['bm25']['mrr']:.1f}, recall@1 " in task_table.table([scored]).write()
+    assert parts["sentences"].report["figures"] == figures  # each passage is one sentence
     assert list(task.sentences()) == [question for question, _ in asked.values()]
 
     # Questions of one language, the passages of another; the same ids in any order, and some more.
@@ -104,6 +106,23 @@ def test_ids_fit(tmp_path: Path) -> None:
     one, other = squad(tmp_path / "a.json", {"x": ("a", "b")}), squad(tmp_path / "b.json", {"y": ("a", "b")})
     with pytest.raises(DataError, match=r"a\.json: the question x is not in b\.json"):
         make({"task": "passages", "questions": one, "passages": other}).score(HASHED, DRAW)
+
+
+def test_a_passages_best_sentence_counts(tmp_path: Path) -> None:
+    every = sentences(120, 3, words=6)
+    texts = [". ".join(every[4 * n : 4 * n + 4]) + "." for n in range(30)]
+    asked = {f"q{n}": (" ".join(every[4 * n + 1].split()[:3]), text) for n, text in enumerate(texts)}
+    file = squad(tmp_path / "en.json", asked)
+    parts = make({"task": "passages", "questions": file, "passages": file}).score(HASHED, DRAW)
+    scores = np.empty((30, 30))
+    for row, (question, _) in enumerate(asked.values()):
+        for column, text in enumerate(texts):
+            whole = HASHED.cross([question], [text])[0, 0]
+            best = max(HASHED.cross([question], [f"{one}."])[0, 0] for one in text.removesuffix(".").split(". "))
+            scores[row, column] = (whole + max(whole, best)) / 2
+    found = {name: part.report["figures"]["mrr"]["value"] for name, part in parts.items()}
+    assert found["sentences"] == pytest.approx(100 * (1 / ranks(scores, np.arange(30))).mean(), abs=1e-4)
+    assert found["sentences"] > found["all"] + 1
 
 
 def test_xquad(psp_data: Path) -> None:
