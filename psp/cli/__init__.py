@@ -110,7 +110,8 @@ def model_argument(command: argparse.ArgumentParser) -> None:
     command.add_argument(
         "model",
         metavar="MODEL",
-        help="a model folder, such as results/fr/model; or hf://USER/NAME, or https://ADDRESS.zip#sha256=CHECKSUM",
+        help="a model's folder, such as results/fr/model; or starter (the package paraphrastic-starter), "
+        "hf://USER/NAME, or https://ADDRESS.zip#sha256=CHECKSUM",
     )
 
 

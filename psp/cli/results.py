@@ -169,7 +169,7 @@ def run_report(options: argparse.Namespace) -> None:
 
 #: psp.models.registry.KINDS, which needs numpy: not for every start of psp.
 _ENCODERS = (
-    "the folder of a psp model, hf://USER/NAME, a file of word vectors, use-multilingual, "
+    "the folder of a psp model, starter, hf://USER/NAME, a file of word vectors, use-multilingual, "
     "multilingual-e5-small, minilm, sentence-transformers:NAME_OR_FOLDER, model2vec:NAME_OR_FOLDER, or word-overlap"
 )
 

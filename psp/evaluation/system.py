@@ -16,8 +16,9 @@ from psp.core.errors import ConfigError, DataError
 from psp.evaluation.baselines import WordOverlap, piece_counts, random_table, sif_weights, untrained
 from psp.evaluation.scorers import EmbeddingScorer, Scorer
 from psp.evaluation.systems import BASELINES, UNTRAINED_SIF, WORD_OVERLAP
-from psp.models import HUB
+from psp.models import HUB, STARTER
 from psp.models.embedding_cache import cached
+from psp.models.folder import load_model
 from psp.models.static import StaticModel
 
 
@@ -33,7 +34,7 @@ def scorer_of(
     """Make a system ready to be scored.
 
     Args:
-        encoder: a baseline, what :func:`psp.models.registry.load_encoder` takes, or ``hf://user/name``.
+        encoder: a baseline, what :func:`psp.models.registry.load_encoder` takes, ``hf://user/name`` or ``starter``.
         languages: those of the text: Chinese is segmented for encoders that need words.
         cache: the folder that keeps other libraries' vectors; None: they are not kept.
         model_dir, store: for the baselines with subwords: the model that has them, and its training store.
@@ -53,11 +54,8 @@ def scorer_of(
             assert store is not None
             table *= sif_weights(piece_counts(store, model.tokenizer))[:, None]
         return untrained(model, table)
-    if encoder.startswith(HUB):
-        from psp.models.folder import load
-        from psp.models.hub import fetch  # not in the registry, which filters use
-
-        return EmbeddingScorer(load(fetch(encoder)))
+    if encoder.startswith(HUB) or encoder == STARTER:  # not in the registry, which filters use
+        return EmbeddingScorer(load_model(encoder))
     return EmbeddingScorer(_Texts(cached(encoder, cache), encoder, languages))
 
 

@@ -20,6 +20,8 @@ VOCABULARY = "vocabulary.txt"
 TRANSFORMER, TRANSFORMER_WEIGHTS = "transformer", "0_Transformer/model.safetensors"
 #: How the names of models on the Hugging Face Hub begin.
 HUB = "hf://"
+#: The name of the model in the distribution paraphrastic-starter (:mod:`psp.models.starter`).
+STARTER = "starter"
 #: Those files of a transformer that every one has; config.json names the others (:func:`transformer_files`).
 TRANSFORMER_NAMES = {"config": CONFIG, "modules": "modules.json", "weights": TRANSFORMER_WEIGHTS}
 #: The modules that :mod:`psp.models.exports.sentence_transformers` names in a folder's modules.json.

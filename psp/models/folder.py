@@ -28,7 +28,7 @@ import numpy as np
 from psp.core import __version__
 from psp.core.errors import DataError
 from psp.core.files import atomic, read_bytes, read_json, sha256, write_json
-from psp.models import CONFIG, TRANSFORMER, WEIGHTS, tokenizer_files
+from psp.models import CONFIG, STARTER, TRANSFORMER, WEIGHTS, tokenizer_files
 from psp.models.table import DTYPES, NOT_FINITE, EmbeddingMatrix, read_table, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.tokenizer import Folder, Tokenizer
@@ -429,9 +429,10 @@ def load_model(
     """Load a model from its folder, or from the web.
 
     For the Hugging Face Hub, write ``hf://user/name`` or ``hf://user/name@commit``; for a .zip that a release was
-    packed into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once. ``verify`` is
-    whether the weights are checked by the SHA-256 in config.json, which takes a second per GB; by default those of
-    models from the web are, once in a process.
+    packed into, ``https://.../fr-int8.zip#sha256=...``, with its checksum. Both are downloaded once. ``starter`` is the
+    model of the distribution ``paraphrastic-starter`` (:mod:`psp.models.starter`), unless that folder holds a model.
+    ``verify`` is whether the weights are checked by the SHA-256 in config.json, which takes a second per GB; by default
+    those of models from the web are, once in a process.
 
     The other arguments are those of :meth:`psp.models.text_model.TextModel.load`.
 
@@ -453,6 +454,10 @@ def load_model(
             from psp.models import zipped
 
             path = zipped.fetch(str(path))  # which verifies it, and may fetch it again
+        elif str(path) == STARTER and not (Path(path) / CONFIG).is_file():  # in a checkout, its source has the name
+            from psp.models import starter
+
+            path, verify = starter.folder(), False  # which verifies it
         if verify:
             check_weights(Path(path))
         return load(path, dtype=dtype, dim=dim, threads=threads, accelerate=accelerate)
