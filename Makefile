@@ -7,7 +7,7 @@ export PATH := $(abspath $(BIN)):$(PATH)
 # Where it is set (many container images), each of the hundreds of processes of a run compiles psp anew: half its start.
 unexport PYTHONDONTWRITEBYTECODE
 
-.PHONY: demo install test lint docs fuzz faults dist release-model clean
+.PHONY: demo install test lint docs fuzz faults dist starter clean
 
 demo: $(VENV)/workflow
 	snakemake --cores $(CORES) --quiet reason --configfile config/demo.yaml -- \
@@ -66,17 +66,18 @@ fuzz: install
 faults: install
 	python -m tests.faults.run
 
-# A small model to publish, of the corpora in the folder PSP_DATA whose licences allow it (config/release.yaml), and its
-# checksum.
-release-model: $(VENV)/workflow
-	snakemake --cores $(CORES) --configfile config/sample.yaml config/release.yaml -- \
-		results/multi-open/release-int8-256.zip results/multi-open/quantized.json
-	cat results/multi-open/release-int8-256.zip.sha256
+# The starter anew, from the corpora in the folder PSP_DATA (config/release.yaml).
+starter: install
+	$(PIP) --editable '.[e5,peers]'
+	snakemake --cores $(CORES) --configfile config/sample.yaml config/release.yaml -- results/starter/release-int8
+	rm -rf starter/paraphrastic_starter/model
+	cp -R results/starter/release-int8 starter/paraphrastic_starter/model
 
-# What goes to a package index: the library as a wheel, and the project as a source archive.
+# What goes to a package index: the library as a wheel, the project as a source archive, and the starter.
 dist: install
 	rm -rf build dist
 	$(BIN)/python -m build --outdir dist .
+	$(BIN)/python -m build --wheel --outdir dist starter
 
 clean:
-	rm -rf results .snakemake build dist
+	rm -rf results .snakemake build dist starter/build
