@@ -111,6 +111,9 @@ def test_two_sentences_are_there_at_first_and_give_way(page, model):
     expect(first).to_have_value("She bought a red car.")
     pair = (first.input_value(), second.input_value())
     expect(page.get_by_label("Cosine")).to_have_text(f"{model.score_raw_text([pair])[0]:.4f}")
+    # Below, the first one is searched for in sentences of the model's languages.
+    expect(page.get_by_role("list", name="Sentences found").get_by_role("listitem")).to_have_count(4)
+    assert "Elle a acheté une voiture rouge." in page.get_by_label("In these sentences").input_value().splitlines()
     page.keyboard.type("The cat")
     expect(first).to_have_value("The cat")
 
@@ -168,6 +171,7 @@ def test_text_is_shown_as_text_whatever_it_holds(page, model):
     page.get_by_label("In these sentences").fill("\n".join(EVIL))
     page.get_by_label("Look for").fill(EVIL[0])
     buttons = page.get_by_role("list", name="Sentences found").get_by_role("button")
+    expect(buttons.filter(has_text="voiture")).to_have_count(0)  # those found in the page's own sentences
     expect(buttons).to_have_count(len(EVIL))
     assert sorted(buttons.all_inner_texts()) == sorted(EVIL)
     expect(page.get_by_role("heading", level=1)).to_have_text(EVIL[0])  # the name of the model's folder
