@@ -2,6 +2,7 @@
 
 import os
 import re
+import shutil
 import subprocess
 import sys
 import sysconfig
@@ -114,6 +115,23 @@ def test_what_is_in_the_wheel_and_in_the_source_archive(built):
     with tarfile.open(archive) as file:
         held = {name.partition("/")[2] for name in file.getnames()}
     assert {"Snakefile", "rules/train.smk", "config/config.yaml", "CHANGELOG.md", "tests/workflow/test_dist.py"} <= held
+
+
+def test_the_starter_is_a_wheel_of_its_own(built, bare, tmp_path):
+    source = tmp_path / "starter"
+    shutil.copytree(ROOT / "starter", source, ignore=shutil.ignore_patterns("build", "*.egg-info"))
+    build = [sys.executable, "-m", "build", "--no-isolation", "--wheel", "--outdir", str(tmp_path), str(source)]
+    subprocess.run(build, check=True, capture_output=True, env=os.environ | {"PYTHONPATH": ""})
+    (wheel,) = tmp_path.glob("paraphrastic_starter-*.whl")
+    assert wheel.stat().st_size < 15e6
+    missing = bare("psp", "info", "starter")
+    assert missing.returncode == 1 and "starter: not installed; pip install paraphrastic-starter" in missing.stderr
+    assert bare("python", "-m", "pip", "install", "--quiet", "--no-deps", "--no-index", wheel).returncode == 0
+    scored = bare("psp", "score", "starter", input="a red car\tune voiture rouge\na red car\tгде вокзал?\n")
+    cosines = [float(line.split("\t")[2]) for line in scored.stdout.splitlines()]
+    assert cosines[0] > 0.5 > cosines[1]
+    uninstalled = bare("python", "-m", "pip", "uninstall", "--quiet", "--yes", "paraphrastic-starter")
+    assert uninstalled.returncode == 0
 
 
 def test_no_strangers_package_is_asked_for(built):
