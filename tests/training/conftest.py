@@ -88,26 +88,6 @@ def retrieval_error(table: np.ndarray, pairs: ListSource) -> float:
     return float((nearest != np.arange(len(pairs))).mean())
 
 
-class Weighted(torch.nn.Module):
-    """Another encoder, of plain torch: a token's vector is weighted by a learnt score before it is added up."""
-
-    def __init__(self, rows: int, dim: int) -> None:
-        super().__init__()
-        generator = torch.Generator().manual_seed(1)
-        self.vectors = torch.nn.Parameter(torch.randn(rows, dim, generator=generator))
-        self.scores = torch.nn.Parameter(torch.zeros(rows))
-
-    def encode(self, sentences: Encoded) -> torch.Tensor:
-        with torch.no_grad():
-            return self(sentences, 0)
-
-    def forward(self, sentences: Encoded, step: int) -> torch.Tensor:
-        ids = torch.from_numpy(sentences.ids.astype(np.int64))
-        owner = torch.repeat_interleave(torch.from_numpy(np.diff(sentences.offsets)))
-        weighted = self.vectors[ids] * self.scores[ids].exp()[:, None]
-        return torch.zeros(len(sentences), self.vectors.shape[1]).index_add(0, owner, weighted)
-
-
 # -------------------------------------------------------------------------------------------------------- pairs of text
 
 #: What a model of these pairs is said to be.

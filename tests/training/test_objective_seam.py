@@ -164,8 +164,3 @@ def test_an_unknown_objective_is_refused_in_one_line(tmp_path: Path, made: Made)
     message = str(refused.value)
     assert message.startswith("train.objective is triplet, but must be infonce, margin or module:Class")
     assert not (tmp_path / "train").exists()
-
-
-def test_an_unknown_kind_of_encoder_is_refused(tmp_path: Path, made: Made) -> None:
-    with pytest.raises(ConfigError, match=r"'gru' is not allowed; allowed is mean or lstm or blstm$"):
-        run(tmp_path, made, None, "gru")

@@ -51,6 +51,7 @@ def test_products_are_in_bfloat16_and_weights_in_float32(tmp_path: Path, precisi
         weights = Trainer(translated(2000, 1), encoder, optimiser, settings, None, records).run()
     assert encoder.kinds == {kind}
     assert {weight.dtype for weight in weights.values()} == {torch.float32}
+    assert (weights["matrix"] - torch.eye(48)).abs().max() > 0.01  # all parameters are trained
     table = (weights["mean.table"] @ weights["matrix"]).numpy()
     assert retrieval_error(table, translated(300, 2)) < 0.1
 

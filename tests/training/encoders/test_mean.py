@@ -80,29 +80,6 @@ def test_vectors_and_row_gradients_are_those_of_autograd(
         torch.testing.assert_close(mine, theirs, rtol=0, atol=1e-5 if dtype == torch.float32 else 1e-12)
 
 
-def test_the_gradient_is_that_of_finite_differences() -> None:
-    table, block = torch.randn(5, 3, dtype=torch.float64), sentences(ROWS)
-    encoder = MeanEncoder(table, 0.3, seed=7)
-    encoder(block, step=4).pow(2).sum().backward()
-    gradient, step = encoder.table.grad, 1e-6
-    assert gradient is not None
-    for row in range(5):
-        for d in range(3):
-            values = []
-            for sign in (1, -1):
-                moved = table.clone()
-                moved[row, d] += sign * step
-                values.append(MeanEncoder(moved, 0.3, seed=7)(block, step=4).pow(2).sum().item())
-            assert abs((values[0] - values[1]) / (2 * step) - gradient.to_dense()[row, d].item()) < 1e-7
-
-
-def test_encoding_is_without_dropout_and_without_a_gradient() -> None:
-    encoder = MeanEncoder(torch.randn(5, 8), 0.5)
-    vectors = encoder.encode(sentences(ROWS))
-    assert not vectors.requires_grad
-    torch.testing.assert_close(vectors, mean_vectors(encoder.table, *batch()).detach())
-
-
 def test_rows_are_told_before_they_are_read() -> None:
     told: list[list[int]] = []
     encoder = MeanEncoder(torch.zeros(6, 4), before_read=lambda table, rows: told.append(rows.tolist()))

@@ -72,12 +72,6 @@ def test_loss_and_gradient_are_those_of_torch(
     torch.testing.assert_close(ours, slope)
 
 
-def test_gradients_by_differences() -> None:
-    vectors = drawn(6, 4).requires_grad_()
-    refused = refusals(6, 3)
-    assert torch.autograd.gradcheck(lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False), vectors)
-
-
 def test_zero_vectors_have_no_say_and_no_nan() -> None:
     vectors = drawn(5, 4)
     vectors[[1, 7]] = 0
@@ -95,22 +89,6 @@ def test_a_pair_alone_or_refused_by_all_has_no_loss() -> None:
         loss = infonce_objective(vectors, 0.3, 20.0, refused)
         (gradient,) = torch.autograd.grad(loss, vectors)
         assert float(loss.detach()) == pytest.approx(0, abs=1e-6) and gradient.abs().max() < 1e-6
-
-
-def test_products_of_bfloat16_change_little_and_no_setting() -> None:
-    vectors = drawn(256, 1024, dtype=torch.float32)
-    vectors[256:] += vectors[:256]  # translations that resemble each other
-    before = torch.get_float32_matmul_precision()
-    results = []
-    for reduced in (False, True):
-        vectors = vectors.detach().requires_grad_()
-        loss = infonce_objective(vectors, 0.3, 20.0, reduced=reduced)
-        (gradient,) = torch.autograd.grad(loss, vectors)
-        results.append((float(loss.detach()), gradient))
-    assert results[1][0] == pytest.approx(results[0][0], rel=0.01)
-    cosine = torch.nn.functional.cosine_similarity(results[0][1].ravel(), results[1][1].ravel(), dim=0)
-    assert cosine > 0.999
-    assert torch.get_float32_matmul_precision() == before
 
 
 def test_on_a_gpu_products_are_reduced_for_mixed_precision_alone() -> None:
