@@ -10,6 +10,9 @@ import numpy as np
 import pytest
 import torch
 
+from psp.evaluation.development import Development
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.models.folder import load_model
 from psp.pairs.encoded_pairs import Pairs
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
@@ -97,6 +100,7 @@ CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe"
 class Made(NamedTuple):
     store: Path
     sentencepiece: Path
+    heldout: Path
     unseen: tuple[list[str], list[str]]
 
 
@@ -125,10 +129,16 @@ def make(folder: Path, pairs: tuple[Sequence[str], Sequence[str]], pieces: int) 
     mixed.write_text("".join(f"{a}\t{b}\t0\n" for a, b in zip(*pairs, strict=True)), encoding="utf-8", newline="\n")
     train_subword(mixed, model, vocab_size=pieces, report=folder / "subword.json")
     write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["made"])
-    return Made(folder / "store.h5", model, corpus(200, seed=9))
+    unseen, heldout = corpus(200, seed=9), folder / "heldout.tsv"
+    heldout.write_text("".join(f"{a}\t{b}\t0\n" for a, b in zip(*unseen, strict=True)), encoding="utf-8", newline="\n")
+    return Made(folder / "store.h5", model, heldout, unseen)
 
 
-def write_heldout(made: Made) -> None:
-    """Write the unseen pairs beside the store as a mixed pair file, heldout.tsv."""
-    lines = (f"{source}\t{target}\t0\n" for source, target in zip(*made.unseen, strict=True))
-    made.store.with_name("heldout.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return make(tmp_path_factory.mktemp("made"), corpus(600, seed=1), 300)
+
+
+def error(folder: Path, made: Made) -> float:
+    """Of a trained model, the share of unseen pairs whose translation is not the nearest, in %."""
+    return float(Development(None, made.unseen).score(EmbeddingScorer(load_model(folder)))["error"])

@@ -15,7 +15,6 @@ import torch
 from torch import Tensor
 
 from psp.evaluation.development import Development
-from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import load_model
 from psp.training.encoders.mean import MeanEncoder, normal_table
 from psp.training.loop import Training
@@ -24,7 +23,7 @@ from psp.training.losses.margin import margin_objective
 from psp.training.losses.teacher import divergence_objective
 from psp.training.negatives.nearest import nearest
 from psp.training.optimiser import DeferredAdam, DenseAdam
-from tests.training.conftest import QUICK, Made, corpus, make, translated, write_heldout
+from tests.training.conftest import QUICK, Made, corpus, error, make, translated
 from tests.training.losses.reference import divergence_loss, infonce_loss
 from tests.training.negatives.test_nearest import KINDS, check, nothing, some, vectors
 from tests.training.test_loop import run
@@ -38,13 +37,7 @@ GPU = torch.device("cuda")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    found = make(tmp_path_factory.mktemp("made"), corpus(1200, seed=1), 400)
-    write_heldout(found)
-    return found
-
-
-def error(folder: Path, made: Made) -> float:
-    return float(Development(None, made.unseen).score(EmbeddingScorer(load_model(folder)))["error"])
+    return make(tmp_path_factory.mktemp("made"), corpus(1200, seed=1), 400)
 
 
 # ------------------------------------------------------------------------------------------------------------ the parts

@@ -16,11 +16,10 @@ from psp.config.blocks.training import PAPER
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.core.files import read_json
 from psp.evaluation.development import Development, DevelopmentFiles
-from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import load_model, save_model
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.loop import Training
-from tests.training.conftest import CONFIG, Made, corpus, make
+from tests.training.conftest import CONFIG, Made, corpus, error, make
 
 SETTINGS: dict[str, Any] = {
     **PAPER, "directions": "both",
@@ -56,19 +55,15 @@ def run(
     ).run()
 
 
-def error(folder: Path, unseen: tuple[list[str], list[str]]) -> float:
-    return float(Development(None, unseen).score(EmbeddingScorer(load_model(folder)))["error"])
-
-
 @pytest.mark.slow
 def test_text_in_a_model_that_finds_translations_out(tmp_path: Path, made: Made) -> None:
     report = run(tmp_path, made, Development(None, made.unseen))
     untrained = tmp_path / "untrained"
     weight = load_model(tmp_path / "model").weight
     save_model(untrained, np.random.default_rng(1).standard_normal(weight.shape), made.sentencepiece, CONFIG)
-    assert error(untrained, made.unseen) > 90
-    assert error(tmp_path / "model", made.unseen) < 15
-    assert report["best"]["error"] == error(tmp_path / "model", made.unseen)  # what was scored is what was saved
+    assert error(untrained, made) > 90
+    assert error(tmp_path / "model", made) < 15
+    assert report["best"]["error"] == error(tmp_path / "model", made)  # what was scored is what was saved
     assert read_json(tmp_path / "train" / "train.json") == report
     assert report["format"] == 1 and report["pairs_seen"] == 5 * 1200 and report["steps"] == 5 * 38
     assert [row["epoch"] for row in report["development"]] == [1, 2, 3, 4, 5]
@@ -109,7 +104,7 @@ def test_the_same_seed_and_threads_give_the_same_files_and_another_seed_others(t
 def test_a_store_of_another_vocabulary_is_refused(tmp_path: Path, made: Made) -> None:
     other = make(tmp_path / "other", corpus(300, seed=5), 200)
     with pytest.raises(DataError, match="another vocabulary"):
-        run(tmp_path, Made(made.store, other.sentencepiece, made.unseen))
+        run(tmp_path, made._replace(sentencepiece=other.sentencepiece))
     assert not (tmp_path / "model").exists()
 
 
@@ -126,7 +121,7 @@ def test_divergence_leaves_no_model(tmp_path: Path, made: Made, monkeypatch: pyt
 
 def test_a_missing_gpu_is_told_before_anything_is_read(tmp_path: Path, made: Made) -> None:
     with pytest.raises(ConfigError, match=r"sees \d+ GPUs"):
-        run(tmp_path, Made(tmp_path / "missing", made.sentencepiece, made.unseen), device="cuda:99")
+        run(tmp_path, made._replace(store=tmp_path / "missing"), device="cuda:99")
 
 
 def test_rows_are_taken_over_by_piece(tmp_path: Path, made: Made, caplog: pytest.LogCaptureFixture) -> None:

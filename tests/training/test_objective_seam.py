@@ -16,7 +16,6 @@ from torch.nn import functional
 from psp.config.blocks.training import PAPER, CheckpointSchedule, TrainSettings
 from psp.core.errors import ConfigError
 from psp.evaluation.development import Development
-from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import load_model
 from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
@@ -28,20 +27,12 @@ from psp.training.saving.csv_log import MetricsLog
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of
-from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, translated
+from tests.training.conftest import CONCEPTS, CONFIG, Made, error, translated
 from tests.training.pairwise_sigmoid import OBJECTIVE, PairwiseSigmoid
 
 SIGMOID: dict[str, Any] = {
     **PAPER, "objective": OBJECTIVE, "epochs": 3, "batch_size": 32, "dim": 32, "learning_rate": 0.02, "log_every": 10,
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    data = make(folder, corpus(600, seed=1), 300)
-    (folder / "heldout.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*data.unseen, strict=True)))
-    return data
 
 
 @pytest.fixture
@@ -65,10 +56,6 @@ def run(folder: Path, made: Made, development: Any, kind: str = "mean", **change
         threads=1, model_config=CONFIG, checkpoints=CheckpointSchedule(minutes=None, steps=5), warn_pairs=0,
         encoder={"kind": kind},
     ).run()  # fmt: skip
-
-
-def error(folder: Path, made: Made) -> float:
-    return float(Development(None, made.unseen).score(EmbeddingScorer(load_model(folder)))["error"])
 
 
 def own_parameters(trainer: Trainer) -> dict[str, float]:

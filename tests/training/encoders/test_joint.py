@@ -19,7 +19,7 @@ from psp.training.encoders import checked_encoder
 from psp.training.encoders.joint import JointEncoder
 from psp.training.encoders.mean import MeanEncoder
 from psp.training.loop import Training
-from tests.training.conftest import CONFIG, QUICK, Made, corpus, make, sentences, write_heldout
+from tests.training.conftest import CONFIG, QUICK, Made, sentences
 from tests.training.training_process import Job, after_kill_9
 
 ROWS = [[1, 2, 0, 5, 6], [3, 7], [], [0, 0, 4, 4], [2, 6, 6]]
@@ -60,14 +60,6 @@ def test_vectors_and_gradients_are_those_of_the_parts_joined(join: str, scaled: 
     plain.backward(upstream)
     for part, table in zip(made.parts, given, strict=True):
         torch.testing.assert_close(part.table.grad.to_dense(), table.grad, rtol=1e-5, atol=1e-6)
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    found = make(folder, corpus(600, seed=1), 300)
-    write_heldout(found)
-    return found
 
 
 @pytest.fixture(scope="module")
@@ -150,8 +142,9 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(
         "token_dropout": 0.1, "dropout": 0.1, "schedule": "linear", "dim": 12,
     }  # fmt: skip
     changes = {"store": made.store.with_name("joint.h5"), "tokenizer": vocabularies, "encoder": own}
-    heldout = made.store.with_name("heldout.tsv")
-    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**QUICK, **settings}, changes=changes)
+    job = Job(
+        made.store, made.sentencepiece, made.heldout, tmp_path / "undisturbed", {**QUICK, **settings}, changes=changes
+    )
     assert job.run() == 0
     assert after_kill_9(job, tmp_path / "killed").results() == job.results()
     assert read_json(tmp_path / "killed/train/train.json")["best"]["error"] < 60  # % of 200 sentences

@@ -20,7 +20,7 @@ import pytest
 import torch
 
 from psp.config.blocks.training import PAPER, CheckpointSchedule
-from psp.core.errors import ConfigError, DataError
+from psp.core.errors import DataError
 from psp.evaluation.development import Development
 from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
@@ -61,10 +61,6 @@ def test_what_was_saved_comes_back(tmp_path: Path) -> None:
     assert torch.equal(found.tensor("encoder.table"), TABLE + 100)
     assert found.names("best.") == ["best.table"]
     assert found.files(["metrics.csv", "dev.csv"]) == {"metrics.csv": b"step\n"}
-
-
-def test_there_may_be_none(tmp_path: Path) -> None:
-    assert again(tmp_path / "c") is None
 
 
 def test_the_last_few_are_kept_by_their_number(tmp_path: Path) -> None:
@@ -198,22 +194,6 @@ def test_what_a_killed_process_left_half_written_goes_with_the_next_one(tmp_path
     assert names(tmp_path / "c") == ["step-000000100"]
 
 
-@pytest.mark.parametrize(
-    ("when", "message"),
-    [
-        ({"minutes": 0}, "train.checkpoint.minutes is 0, but must be above 0"),
-        ({"minutes": "often"}, "train.checkpoint.minutes is often, but must be a number or null"),
-        ({"steps": 0}, "train.checkpoint.steps is 0, but must be at least 1"),
-        ({"steps": 1.5}, "train.checkpoint.steps is 1.5, but must be a whole number"),
-        ({"keep": 0}, r"train.checkpoint.keep is 0.* write e.g. `keep: 2`"),
-        ({"hours": 1}, "train.checkpoint.hours is not a key; train.checkpoint may hold minutes, steps, keep"),
-    ],
-)
-def test_when_is_checked(when: Mapping[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        CheckpointSchedule.of(when)
-
-
 def test_when_they_are_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("psp.training.saving.checkpoint.time.monotonic", lambda: now)
@@ -253,15 +233,8 @@ MODEL = {"languages": ["en", "fr"], "lower_case": True, "segment": {}}
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    sources, targets = corpus(289, seed=1)  # an epoch's last mega-batch is a single pair
-    data = make(folder, (sources, targets), 120)
-    (folder / "heldout.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*data.unseen, strict=True)))
-    return data
-
-
-def heldout(made: Made) -> Path:
-    return made.store.with_name("heldout.tsv")
+    # An epoch's last mega-batch is a single pair.
+    return make(tmp_path_factory.mktemp("made"), corpus(289, seed=1), 120)
 
 
 @pytest.fixture
@@ -344,7 +317,7 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
     changes = dict(VARIANTS[variant])
     if changes.pop("dense", False):
         dense(monkeypatch)
-    development = Development.load(None, heldout(made)) if changes.pop("development", True) else None
+    development = Development.load(None, made.heldout) if changes.pop("development", True) else None
     every = changes.pop("every", 1)
     pairs = made.store.with_name("mix.tsv") if changes.pop("text", False) else made.store
 
@@ -393,19 +366,6 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
     assert resumed == sorted(states)[::every] and len(states) > 10
 
 
-@pytest.mark.slow
-def test_how_often_and_whether_they_are_written_changes_no_byte(tmp_path: Path, made: Made, rest_always: None) -> None:
-    found = {}
-    whens: dict[str, dict[str, Any]] = {"none": {"minutes": None}, "time": {"minutes": 1e-9}, "steps": {"steps": 9}}
-    for name, when in whens.items():
-        Training(
-            made.store, made.sentencepiece, tmp_path / name / "model", tmp_path / name / "train",
-            {**SMALL, "dropout": 0.1}, None, threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(**when),
-        ).run()  # fmt: skip
-        found[name] = outputs(tmp_path / name)
-    assert found["none"] == found["time"] == found["steps"]
-
-
 def test_a_larger_log_every_goes_on_with_the_same_training(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, rest_always: None, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -433,7 +393,7 @@ def job(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
     """An undisturbed training, without a checkpoint."""
     settings = {**SMALL, "dropout": 0.1, "clip": 0.5}
     folder = tmp_path_factory.mktemp("undisturbed")
-    job = Job(made.store, made.sentencepiece, heldout(made), folder, settings, {"minutes": None})
+    job = Job(made.store, made.sentencepiece, made.heldout, folder, settings, {"minutes": None})
     assert job.run() == 0
     assert not job.checkpoints()
     return job

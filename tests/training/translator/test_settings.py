@@ -9,11 +9,8 @@ from psp.core.errors import ConfigError
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dim": 30, "heads": 4}, "translator.dim is 30, but must be a multiple of 8"),
         ({"epochs": None, "steps": None}, "neither steps nor minutes limits training"),
         ({"epochs": None, "minutes": 5, "schedule": "linear"}, "its end is not known"),
-        ({"layers": 3}, "translator.layers is not a key"),
-        ({"dropout": 1}, "translator.dropout is 1, but must be below 1"),
     ],
 )
 def test_settings_that_contradict_one_another_are_errors(settings, message):
