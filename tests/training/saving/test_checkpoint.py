@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import json
@@ -256,22 +255,6 @@ def outputs(folder: Path) -> dict[str, bytes]:
     return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name != "timing.csv"}
 
 
-def plain(thing: Any) -> dict[str, str]:
-    """The attributes that are plain values, but for clocks, the bar, and what rates are made of."""
-    others = ("_start", "_since", "_new_steps", "_new_pairs", "_mining", "_elsewhere", "_bar")
-    found = {}
-    for key, value in vars(thing).items():
-        if key not in others:
-            with contextlib.suppress(TypeError):
-                found[key] = json.dumps(value)
-    return found
-
-
-def noticed(self: trainer.Trainer) -> Any:
-    assert self._first_pairs is not None  # read again, from the beginning of the first epoch
-    return plain(self), plain(self.metrics), rows_of(self._first_pairs.source), rows_of(self._first_pairs.target)
-
-
 VARIANTS: dict[str, dict[str, Any]] = {
     "best, dropout, clip": {"dropout": 0.2, "clip": 0.5, "epochs": 2, "every": 3},
     "last, random, one direction": {
@@ -312,7 +295,12 @@ OFTEN = ("best, dropout, clip", "full mega-batches, same side")
     "variant", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS]
 )
 def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
-    tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, rest_always: None, variant: str
+    tmp_path: Path,
+    made: Made,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    rest_always: None,
+    variant: str,
 ) -> None:
     changes = dict(VARIANTS[variant])
     if changes.pop("dense", False):
@@ -327,43 +315,34 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
             threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(minutes=None, **when),
         ).run()  # fmt: skip
 
-    states: dict[int, Any] = {}
-    save, resume = trainer.Trainer._save, trainer.Trainer.resume
-    resumed: list[int] = []
+    beginnings: list[Any] = []
+    check = trainer.Trainer.check_learnt
 
-    def noted(self: trainer.Trainer) -> None:
-        save(self)
-        states[self.step] = noticed(self)
+    def noted(self: trainer.Trainer, **how: Any) -> None:
+        assert self._first_pairs is not None
+        beginnings.append((self.first_loss, rows_of(self._first_pairs.source)))
+        check(self, **how)
 
-    def compared(self: trainer.Trainer, checkpoint: Checkpoint) -> None:
-        resume(self, checkpoint)
-        resumed.append(self.step)
-        # Whatever changes in a trainer is in the checkpoint; a new attribute that is not shows here.
-        assert noticed(self) == states[self.step]
-
+    monkeypatch.setattr(trainer.Trainer, "check_learnt", noted)
     report = run(tmp_path / "undisturbed")
     assert report["passed_over"] == report["epochs"]  # or that counter would prove nothing
     expected = outputs(tmp_path / "undisturbed")
 
     kept = tmp_path / "kept"
-    monkeypatch.setattr(trainer.Trainer, "_save", noted)
-    monkeypatch.setattr(Checkpoints, "clear", lambda self: shutil.move(self.folder, kept))
-    run(tmp_path / "often", steps=1, keep=10**6)
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "clear", lambda self: shutil.move(self.folder, kept))
+        run(tmp_path / "often", steps=1, keep=10**6)
     assert outputs(tmp_path / "often") == expected
-    monkeypatch.undo()
+    assert len(list(kept.iterdir())) > 10
 
-    # What the fixtures had set, again.
-    monkeypatch.setattr(trainer, "CATCH_UP_EVERY", 1)
-    monkeypatch.setattr(trainer, "Epoch", functools.partial(Epoch, block_pairs=16, buffer_blocks=4))
-    if variant.startswith("the optimiser of GPUs"):
-        dense(monkeypatch)
-    monkeypatch.setattr(trainer.Trainer, "resume", compared)
     for checkpoint in sorted(kept.iterdir())[::every]:
         folder = tmp_path / checkpoint.name
         shutil.copytree(checkpoint, folder / "train/checkpoints" / checkpoint.name)
-        run(folder)
+        with caplog.at_level(logging.INFO):
+            run(folder)
+        assert f"going on from step {int(checkpoint.name.removeprefix('step-'))} " in caplog.text
         assert outputs(folder) == expected, checkpoint.name
-    assert resumed == sorted(states)[::every] and len(states) > 10
+    assert all(one == beginnings[0] for one in beginnings)  # with which the end is compared
 
 
 def test_a_larger_log_every_goes_on_with_the_same_training(

@@ -2,7 +2,7 @@
 
 import pytest
 
-from psp.config.blocks.translator import TranslatorSettings, TranslatorTrainBlock
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import ConfigError
 
 
@@ -25,8 +25,3 @@ def test_what_changes_nothing_that_is_learned_is_no_part_of_it():
         TranslatorSettings.of({key: value}).learned() != learned
         for key, value in {"dim": 128, "dropout": 0, "patience": 3, "accumulate": 2, "epochs": 3}.items()
     )
-
-
-def test_the_block_of_a_config_has_them_all():
-    assert set(TranslatorSettings.declared()) < set(TranslatorTrainBlock.declared())
-    assert {"vocab_size", "heldout", "development", "threads", "sentencepiece"} < set(TranslatorTrainBlock.declared())
