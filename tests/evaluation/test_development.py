@@ -171,6 +171,19 @@ def test_the_standard_error_is_that_of_all_parts_together(tmp_path, heldout):
     assert found["sets"]["own"]["standard_error"] == pytest.approx(100 * np.std(resampled), rel=0.15)
 
 
+def test_the_error_is_the_mean_of_both_directions():
+    class Given:
+        # Every source finds target 0; every target finds its own source.
+        def cross(self, a, b):
+            return np.array([[9.0, 1, 1, 1], [8, 7, 1, 1], [8, 1, 7, 1], [8, 1, 1, 7]])
+
+        def pairwise(self, a, b):
+            raise NotImplementedError
+
+    found = Development(None, (list("abcd"), list("wxyz"))).score(Given())
+    assert (found["error"], found["score"]) == (37.5, -37.5)
+
+
 def test_an_undefined_metric_counts_as_zero(sts_file):
     class Constant:
         def embed_raw_text(self, sentences):
