@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -17,6 +17,7 @@ from psp.pairs.encoded_pairs import Pairs
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.text.tokenizer import Encoded
+from psp.training.loop import Training
 
 #: Settings at which a training of small made text takes a second.
 QUICK: dict[str, Any] = {
@@ -137,6 +138,15 @@ def make(folder: Path, pairs: tuple[Sequence[str], Sequence[str]], pieces: int) 
 @pytest.fixture(scope="session")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return make(tmp_path_factory.mktemp("made"), corpus(600, seed=1), 300)
+
+
+def train(
+    folder: Path, data: Any, settings: Mapping[str, Any], development: Any = None, **given: Any
+) -> dict[str, Any]:
+    """Train on a store and a sentencepiece model, into ``folder``; the report."""
+    options: dict[str, Any] = {"threads": 1, "model_config": CONFIG, "warn_pairs": 0, **given}
+    files = options.pop("store", data.store), options.pop("tokenizer", data.sentencepiece)
+    return Training(*files, folder / "model", folder / "train", settings, development, **options).run()
 
 
 def error(folder: Path, made: Made) -> float:

@@ -18,8 +18,7 @@ from psp.core.files import read_json
 from psp.evaluation.development import Development, DevelopmentFiles
 from psp.models.folder import load_model, save_model
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from psp.training.loop import Training
-from tests.training.conftest import CONFIG, Made, corpus, error, make
+from tests.training.conftest import CONFIG, Made, corpus, error, make, train
 
 SETTINGS: dict[str, Any] = {
     **PAPER, "directions": "both",
@@ -32,27 +31,9 @@ def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
     return make(tmp_path_factory.mktemp("made"), corpus(1200, seed=1), 400)
 
 
-def run(
-    folder: Path,
-    made: Made,
-    development: Any = None,
-    init_from: Path | None = None,
-    warn_pairs: int = 0,
-    threads: int = 1,
-    **changes: Any,
-) -> dict[str, Any]:
-    return Training(
-        made.store,
-        made.sentencepiece,
-        folder / "model",
-        folder / "train",
-        {**SETTINGS, **changes},
-        development,
-        threads=threads,
-        model_config=CONFIG,
-        init_from=init_from,
-        warn_pairs=warn_pairs,
-    ).run()
+def run(folder: Path, made: Made, development: Any = None, **changes: Any) -> dict[str, Any]:
+    about = {key: changes.pop(key) for key in ("init_from", "warn_pairs", "threads", "model_config") if key in changes}
+    return train(folder, made, {**SETTINGS, **changes}, development, **about)
 
 
 def test_few_pairs_get_a_warning(tmp_path: Path, made: Made, caplog: pytest.LogCaptureFixture) -> None:
@@ -158,12 +139,9 @@ def test_the_held_out_slice_is_scored_without_segmenting_it_again(tmp_path: Path
             return {"score": 1.0}
 
     segment = {"zh": {"name": "jieba", "cut_all": True}}
-    Training(
-        made.store, made.sentencepiece, tmp_path / "m", tmp_path / "t", {**SETTINGS, "epochs": 1}, Watching(),
-        threads=1, model_config={**CONFIG, "segment": segment},
-    ).run()  # fmt: skip
+    run(tmp_path, made, Watching(), epochs=1, model_config={**CONFIG, "segment": segment})
     assert seen == [(segment, {})]
-    assert read_json(tmp_path / "m" / "config.json")["segment"] == segment
+    assert read_json(tmp_path / "model" / "config.json")["segment"] == segment
 
 
 @pytest.mark.slow

@@ -21,13 +21,12 @@ from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.grid import unused
-from psp.training.loop import Training
 from psp.training.saving.checkpoint import Stopped
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of
-from tests.training.conftest import CONCEPTS, CONFIG, Made, error, translated
+from tests.training.conftest import CONCEPTS, Made, error, train, translated
 from tests.training.pairwise_sigmoid import OBJECTIVE, PairwiseSigmoid
 
 SIGMOID: dict[str, Any] = {
@@ -50,12 +49,9 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[Trainer]:
     return found
 
 
-def run(folder: Path, made: Made, development: Any, kind: str = "mean", **changes: Any) -> dict[str, Any]:
-    return Training(
-        made.store, made.sentencepiece, folder / "model", folder / "train", {**SIGMOID, **changes}, development,
-        threads=1, model_config=CONFIG, checkpoints=CheckpointSchedule(minutes=None, steps=5), warn_pairs=0,
-        encoder={"kind": kind},
-    ).run()  # fmt: skip
+def run(folder: Path, made: Made, development: Any, **changes: Any) -> dict[str, Any]:
+    when = CheckpointSchedule(minutes=None, steps=5)
+    return train(folder, made, {**SIGMOID, **changes}, development, checkpoints=when)
 
 
 def own_parameters(trainer: Trainer) -> dict[str, float]:

@@ -83,14 +83,6 @@ def test_zero_vectors_have_no_say_and_no_nan() -> None:
     assert torch.isfinite(gradient).all()
 
 
-def test_a_pair_alone_or_refused_by_all_has_no_loss() -> None:
-    for vectors, refused in ((drawn(1, 4), None), (drawn(3, 4), torch.ones(3, 3, dtype=torch.bool))):
-        vectors.requires_grad_()
-        loss = infonce_objective(vectors, 0.3, 20.0, refused)
-        (gradient,) = torch.autograd.grad(loss, vectors)
-        assert float(loss.detach()) == pytest.approx(0, abs=1e-6) and gradient.abs().max() < 1e-6
-
-
 def test_on_a_gpu_products_are_reduced_for_mixed_precision_alone() -> None:
     vectors = SimpleNamespace(device=torch.device("cuda"))
     assert not _reduced(vectors, None)

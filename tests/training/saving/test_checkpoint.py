@@ -23,11 +23,10 @@ from psp.core.errors import DataError
 from psp.evaluation.development import Development
 from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
-from psp.training.loop import Training
 from psp.training.saving.checkpoint import SUMS, Checkpoint, Checkpoints, sole
 from psp.training.torch_state import choose_device
 from tests.conftest import rows_of
-from tests.training.conftest import Made, corpus, make
+from tests.training.conftest import Made, corpus, make, train
 from tests.training.training_process import Job
 
 # ---------------------------------------------------------------------------------------------------- the files alone
@@ -227,7 +226,6 @@ SMALL: dict[str, Any] = {
     **PAPER, "directions": "both",
     "epochs": 3, "batch_size": 16, "megabatch": 3, "anneal": 6, "dim": 8, "learning_rate": 0.02, "log_every": 7,
 }  # fmt: skip
-MODEL = {"languages": ["en", "fr"], "lower_case": True, "segment": {}}
 
 
 @pytest.fixture(scope="module")
@@ -310,10 +308,8 @@ def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
     pairs = made.store.with_name("mix.tsv") if changes.pop("text", False) else made.store
 
     def run(folder: Path, **when: Any) -> dict[str, Any]:
-        return Training(
-            pairs, made.sentencepiece, folder / "model", folder / "train", {**SMALL, **changes}, development,
-            threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(minutes=None, **when),
-        ).run()  # fmt: skip
+        checkpoints = CheckpointSchedule(minutes=None, **when)
+        return train(folder, made, {**SMALL, **changes}, development, store=pairs, checkpoints=checkpoints)
 
     beginnings: list[Any] = []
     check = trainer.Trainer.check_learnt
@@ -349,10 +345,7 @@ def test_a_larger_log_every_goes_on_with_the_same_training(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, rest_always: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     def run(**changes: Any) -> None:
-        Training(
-            made.store, made.sentencepiece, tmp_path / "model", tmp_path / "train", {**SMALL, **changes}, None,
-            threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(steps=20),
-        ).run()  # fmt: skip
+        train(tmp_path, made, {**SMALL, **changes}, checkpoints=CheckpointSchedule(steps=20))
 
     run()
     expected = (tmp_path / "model/model.safetensors").read_bytes()

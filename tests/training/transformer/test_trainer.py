@@ -13,12 +13,13 @@ import pytest
 import torch
 
 from psp.core.errors import ConfigError, DataError, PspError
+from psp.core.files import read_json
 from psp.evaluation.development import Development
 from psp.models.cosines import cosines
 from psp.models.folder import load_model
 from psp.models.registry import load_encoder
 from psp.training.teaching.teach import teach
-from tests.training.transformer.conftest import PAIRS, read_json, train, write_pairs
+from tests.training.transformer.conftest import PAIRS, train, write_pairs
 
 HELDOUT = [list(side) for side in zip(*PAIRS[240:], strict=True)]
 TEXTS = [side for pair in PAIRS[:20] for side in pair] + ["Baba " * 40]
