@@ -19,8 +19,8 @@ def drawn(pairs: int, dim: int, seed: int = 0, dtype: torch.dtype = torch.float6
     return torch.randn(2 * pairs, dim, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def refusals(pairs: int, seed: int) -> Tensor:
-    return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < 0.3
+def refusals(pairs: int, seed: int, share: float = 0.3) -> Tensor:
+    return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < share
 
 
 def plain(vectors: Tensor, margin: float, scale: float, refused: Tensor | None) -> float:
@@ -56,14 +56,14 @@ def test_the_loss_is_its_definition(masked: bool) -> None:
     dim=st.integers(1, 9),
     margin=st.sampled_from([0.0, 0.3]),
     scale=st.sampled_from([1.0, 20.0, 40.0]),
-    masked=st.booleans(),
+    share=st.sampled_from([None, 0.3, 1.0]),
     seed=st.integers(0, 99),
 )
 def test_loss_and_gradient_are_those_of_torch(
-    pairs: int, dim: int, margin: float, scale: float, masked: bool, seed: int
+    pairs: int, dim: int, margin: float, scale: float, share: float | None, seed: int
 ) -> None:
     vectors = drawn(pairs, dim, seed).requires_grad_()
-    refused = refusals(pairs, seed) if masked else None
+    refused = None if share is None else refusals(pairs, seed, share)
     expected = infonce_loss(*vectors.chunk(2), margin, scale, refused)
     (slope,) = torch.autograd.grad(expected * 3, vectors)
     found = infonce_objective(vectors, margin, scale, refused, reduced=False)
