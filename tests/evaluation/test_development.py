@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import pickle
-
 import numpy as np
 import pytest
 from scipy import stats
@@ -11,10 +9,9 @@ from sklearn import metrics
 
 from psp.config.blocks.evaluation import SEMEVAL
 from psp.core.errors import ConfigError, DataError
-from psp.evaluation.development import Development, DevelopmentFiles, JudgedSet
+from psp.evaluation.development import Development, DevelopmentFiles
 from psp.evaluation.scorers import EmbeddingScorer
-from psp.evaluation.testsets import StsSet, read_file
-from psp.pairs.pair_file import read_pairs
+from psp.evaluation.testsets import read_file
 
 HELDOUT = "un chat\ta cat\t0\nun chien\ta dog\t1\noui\tyes\t0\noui\tyes\t1\n"
 
@@ -68,33 +65,6 @@ def test_score_is_pearson_less_the_retrieval_error(sts_file, heldout):
     assert (found["pairs_sts"], found["pairs_heldout"]) == (3, 4)
 
 
-def test_a_repeated_text_is_found_in_any_of_its_places(heldout):
-    found = Development.load(None, heldout).score(EmbeddingScorer(Translator()))
-    assert found == {"score": 0.0, "pearson": None, "error": 0.0, "pairs_sts": 0, "pairs_heldout": 4}
-
-
-def test_the_error_is_the_mean_of_both_directions():
-    class Given:
-        # Every source finds target 0; every target finds its own source.
-        def cross(self, a, b):
-            return np.array([[9.0, 1, 1, 1], [8, 7, 1, 1], [8, 1, 7, 1], [8, 1, 1, 7]])
-
-        def pairwise(self, a, b):
-            raise NotImplementedError
-
-    found = Development(None, (list("abcd"), list("wxyz"))).score(Given())
-    assert (found["error"], found["score"]) == (37.5, -37.5)
-
-
-def test_no_correlation_counts_as_zero(sts_file):
-    class Constant:
-        def embed_raw_text(self, sentences):
-            return np.ones((len(sentences), 2))
-
-    found = Development.load(sts_file, None).score(EmbeddingScorer(Constant()))
-    assert found == {"score": 0.0, "pearson": None, "error": None, "pairs_sts": 3, "pairs_heldout": 0}
-
-
 def test_heldout_text_goes_to_its_own_scorer(sts_file, heldout):
     raw, prepared = Letters(), Letters()
     Development.load(sts_file, heldout).score(EmbeddingScorer(raw), EmbeddingScorer(prepared))
@@ -120,25 +90,6 @@ def test_there_must_be_something_to_choose_by():
         Development.load(None, None)
     with pytest.raises(ConfigError, match="needs the STS archive"):
         Development.load(SEMEVAL, None)
-
-
-def test_pair_files_with_and_without_the_corpus_column(tmp_path):
-    path = tmp_path / "pairs.tsv"
-    for content in ("un\u2028\tone\t0\ndeux\ttwo\t1", "un\u2028\tone\ndeux\ttwo"):
-        path.write_bytes(content.encode())
-        assert read_pairs(path) == (["un\u2028", "deux"], ["one", "two"])
-
-
-@pytest.mark.parametrize(
-    ("text", "message"), [("a\tb\na\n", r"pairs\.tsv, line 2: 1 columns"), ("", r"pairs\.tsv: no pairs")]
-)
-def test_malformed_pair_files_are_named(tmp_path, text, message):
-    path = tmp_path / "pairs.tsv"
-    path.write_text(text)
-    with pytest.raises(DataError, match=message):
-        read_pairs(path)
-    with pytest.raises(DataError, match="cannot be read"):
-        read_pairs(tmp_path / "absent.tsv")
 
 
 PLAIN = "5\ta cat\ta cat\n1\ta cat\ta dog\n0\ta cat\tyes\n2\tno\tnot\n"
@@ -229,13 +180,30 @@ def test_the_standard_error_is_that_of_all_parts_together(tmp_path, heldout):
     assert found["sets"]["own"]["standard_error"] == pytest.approx(100 * np.std(resampled), rel=0.15)
 
 
-def test_an_undefined_metric_counts_as_zero():
-    data = JudgedSet("own", StsSet("own", ["a", "b"], ["c", "d"], np.array([1.0, 2.0])))
-    assert data.value(np.array([0.5, 0.5])) is None
-    assert data.standard_error(np.array([0.5, 0.5])) == 0.0
-    assert data.value(np.array([0.5, 0.7])) == pytest.approx(100)
+def test_a_repeated_text_is_found_in_any_of_its_places(heldout):
+    found = Development.load(None, heldout).score(EmbeddingScorer(Translator()))
+    assert found == {"score": 0.0, "pearson": None, "error": 0.0, "pairs_sts": 0, "pairs_heldout": 4}
 
 
-def test_it_goes_to_other_processes(sts_file, heldout):
-    sent = Development.load(sts_file, heldout)
-    assert pickle.loads(pickle.dumps(sent)).sha256 == sent.sha256
+def test_the_error_is_the_mean_of_both_directions():
+    class Given:
+        # Every source finds target 0; every target finds its own source.
+        def cross(self, a, b):
+            return np.array([[9.0, 1, 1, 1], [8, 7, 1, 1], [8, 1, 7, 1], [8, 1, 1, 7]])
+
+        def pairwise(self, a, b):
+            raise NotImplementedError
+
+    found = Development(None, (list("abcd"), list("wxyz"))).score(Given())
+    assert (found["error"], found["score"]) == (37.5, -37.5)
+
+
+def test_an_undefined_metric_counts_as_zero(sts_file):
+    class Constant:
+        def embed_raw_text(self, sentences):
+            return np.ones((len(sentences), 2))
+
+    development, scorer = Development.load(sts_file, None), EmbeddingScorer(Constant())
+    found = development.score(scorer)
+    assert found == {"score": 0.0, "pearson": None, "error": None, "pairs_sts": 3, "pairs_heldout": 0}
+    assert development.final(scorer, scorer)["standard_error"] == 0.0

@@ -5,7 +5,7 @@ import pytest
 from scipy import stats
 
 from psp.evaluation.evaluate import evaluate
-from psp.evaluation.examples import examples, examples_of_model
+from psp.evaluation.examples import examples
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import load
 from tests.conftest import parts
@@ -71,13 +71,6 @@ def test_the_same_examples_for_any_order_of_a_set(tmp_path):
     there = examples(Lengths(), languages=["en"], files={"own": written(tmp_path / "there", rows)})
     back = examples(Lengths(), languages=["en"], files={"own": written(tmp_path / "back", rows[::-1])})
     assert there == back
-
-
-def test_the_file_is_always_the_same(made, tmp_path):
-    tests = {key: made.tests[key] for key in ("languages", "files", "tatoeba")}
-    for name in ("one.json", "two.json"):
-        examples_of_model(made.model, tmp_path / name, name="made", **tests)
-    assert (tmp_path / "one.json").read_bytes() == (tmp_path / "two.json").read_bytes()
 
 
 def test_a_model_without_test_sets_has_no_examples():

@@ -14,7 +14,7 @@ from scipy import stats
 from psp.config.blocks.mixing import LexiconBlock
 from psp.core.errors import DataError
 from psp.core.files import read_json
-from psp.evaluation.lexicon import PairScorer, write_lexicon
+from psp.evaluation.lexicon import write_lexicon
 from psp.pairs.lexicon.sentences import SentenceSource
 from tests.pairs.conftest import write
 from tests.pairs.lexicon.reference import plain_lexicon
@@ -79,13 +79,6 @@ def test_a_bad_word_set_is_told_before_anything_is_counted(tmp_path):
     with pytest.raises(DataError, match=r"wrong\.tsv, line 1: 2 columns instead of 3"):
         made(tmp_path, tasks={"set": {"task": "word_similarity", "path": str(wrong)}})
     assert not (tmp_path / "lexicon.tsv").exists()
-
-
-def test_a_scorer_of_pairs_is_a_scorer():
-    scorer = PairScorer({("a", "b"): 1.5, ("a", "c"): -1}, {("a", "b")})
-    assert scorer.pairwise(["a", "a"], ["c", "b"]).tolist() == [-1, 1.5]
-    assert scorer.cross(["a"], ["b", "c"]).tolist() == [[1.5, -1]]
-    assert scorer.covered(["a", "a"], ["b", "c"]).tolist() == [True, False]
 
 
 @pytest.mark.slow

@@ -159,9 +159,3 @@ def test_a_check_without_a_value_does_not_hide_later_ones() -> None:
     for _ in range(TENACITY - 1):
         assert not stop.better(0.1, 60)
     assert stop.now
-
-
-def test_features_of_a_pair() -> None:
-    a, b = np.array([[1.0, 2.0]]), np.array([[3.0, -1.0]])
-    np.testing.assert_array_equal(probes.pair_features(a, b), [[2, 3, 3, -2]])
-    np.testing.assert_array_equal(probes.pair_features(a, b), probes.pair_features(b, a))

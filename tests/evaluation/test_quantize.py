@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 import re
-from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
 from scipy import stats
 
-from psp.core.errors import DataError
 from psp.core.files import read_json
 from psp.evaluation import bootstrap, testsets
 from psp.evaluation.evaluate import evaluate, evaluate_model
@@ -130,20 +128,6 @@ def test_what_loses_nothing_and_what_loses_all(written):
     lost = table_of(written, "float32", 8)["differences"]  # every sentence has one and the same vector
     assert lost["files/graded"] == {"difference": None, "interval": None}
     assert lost["tatoeba/fra-eng"]["difference"] > 50 and lost["tatoeba/fra-eng"]["interval"][0] > 0
-
-
-def test_the_same_input_gives_the_same_bytes(made, tmp_path):
-    for name in ("one", "two"):
-        measure(made.model, tmp_path / name, name="fr", dtypes=["int8"], dims=[16], **made.tests)
-    assert (tmp_path / "one").read_bytes() == (tmp_path / "two").read_bytes()
-
-
-def test_nothing_is_written_when_a_test_set_is_bad(made, tmp_path):
-    Path(tmp_path / "bad.tsv").write_text("x\ta\tb\n")
-    tests = {"languages": ["en"], "files": {"bad": tmp_path / "bad.tsv"}}
-    with pytest.raises(DataError, match="score 'x'"):
-        measure(made.model, tmp_path / "quantized.json", name="fr", dtypes=["int8"], dims=[], **tests)
-    assert not (tmp_path / "quantized.json").exists()
 
 
 def test_the_table_has_a_line_for_each_smaller_table(written):

@@ -84,11 +84,6 @@ def test_nothing_to_score():
     assert scorer.cross(["0"], []).shape == (1, 0)
 
 
-def test_unequal_sides_are_a_bug_of_the_caller():
-    with pytest.raises(ValueError, match="2 texts against 1"):
-        EmbeddingScorer(Table(np.eye(2))).pairwise(["0", "1"], ["0"])
-
-
 def test_a_diverged_model_is_named():
     with pytest.raises(DataError, match="vector of '1' is not finite"):
         EmbeddingScorer(Table([[1.0, 0.0], [np.nan, 0.0]])).pairwise(["0"], ["1"])

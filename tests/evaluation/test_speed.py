@@ -51,26 +51,6 @@ def trained(tmp_path_factory):
     return folder / "model", store(folder, model)
 
 
-@pytest.fixture(scope="module")
-def measured(trained, tmp_path_factory):
-    """A measurement beside one peer whose export is whole and one whose is damaged."""
-    pytest.importorskip("model2vec")
-    pytest.importorskip("onnxruntime")
-    folder = tmp_path_factory.mktemp("measured")
-
-    def damaged(form, model, out):
-        exported(form, model, out)
-        if form == "onnx":
-            (out / "model.onnx").write_bytes(b"half a graph")
-
-    settings = {"sentences": 100, "batch_size": 8, "repeats": 3, "own": [NUMBA], "peers": ["model2vec", "ONNX export"]}
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("psp.evaluation.speed.measure.exported", damaged)
-        result = measure_speed(*trained, folder / "speed.json", **settings)
-    draw(result, folder / "speed.png")
-    return result, folder
-
-
 @pytest.mark.slow
 def test_sentences_of_a_file_and_any_model_of_sentence_transformers(trained, tmp_path):
     pytest.importorskip("sentence_transformers")
@@ -91,9 +71,20 @@ def test_sentences_of_a_file_and_any_model_of_sentence_transformers(trained, tmp
 
 
 @pytest.mark.slow
-def test_each_system_on_one_core_and_on_all(measured):
-    result, folder = measured
-    assert json.loads((folder / "speed.json").read_text()) == result
+def test_each_system_on_one_core_and_on_all_but_a_peer_that_breaks_and_is_named(trained, tmp_path, monkeypatch):
+    pytest.importorskip("model2vec")
+    pytest.importorskip("onnxruntime")
+
+    def damaged(form, model, out):
+        exported(form, model, out)
+        if form == "onnx":
+            (out / "model.onnx").write_bytes(b"half a graph")
+
+    settings = {"sentences": 100, "batch_size": 8, "repeats": 3, "own": [NUMBA], "peers": ["model2vec", "ONNX export"]}
+    monkeypatch.setattr("psp.evaluation.speed.measure.exported", damaged)
+    result = measure_speed(*trained, tmp_path / "speed.json", **settings)
+    draw(result, tmp_path / "speed.png")
+    assert json.loads((tmp_path / "speed.json").read_text()) == result
     counts = sorted({1, len(usable_cores())})
     names = [NUMPY, NUMBA, "model2vec"]
     assert [(row["name"], row["cores"]) for row in result["systems"]] == [(n, c) for c in counts for n in names]
@@ -106,19 +97,10 @@ def test_each_system_on_one_core_and_on_all(measured):
             assert len(rates["passes"]) == 3
             assert rates["median"] == statistics.median(rates["passes"]) > 0
             assert (rates["min"], rates["max"]) == (min(rates["passes"]), max(rates["passes"]))
-
-
-@pytest.mark.slow
-def test_a_peer_that_breaks_is_named_and_the_others_are_measured(measured):
-    result, _ = measured
     (broken,) = result["missing"]
     assert broken["name"] == "ONNX export"
     assert "its process ended with status 1" in broken["why"] and "model.onnx" in broken["why"]
-
-
-@pytest.mark.slow
-def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, trained):
-    result, _ = measured
+    # The sentences are sources, then targets of the first pairs.
     sentences = [pair[side] for side in (0, 1) for pair in PAIRS[:50]]
     ids, _ = StaticModel.load(trained[0]).ids(sentences)
     conditions = result["conditions"]
@@ -126,46 +108,26 @@ def test_the_sentences_are_sources_then_targets_of_the_first_pairs(measured, tra
     assert result["source"] == f"the first 50 of {len(PAIRS)} pairs of its training data: Books"
     assert (conditions["dim"], conditions["batch_size"], conditions["repeats"]) == (8, 8, 3)
     assert conditions["cpu"] and set(conditions["versions"]) >= {"psp", "numpy", "model2vec", "python"}
-
-
-@pytest.mark.slow
-def test_the_chart(measured):
-    picture = (measured[1] / "speed.png").read_bytes()
+    picture = (tmp_path / "speed.png").read_bytes()
     assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) > 800
 
 
-@pytest.fixture(scope="module")
-def small(trained, tmp_path_factory):
-    """A measurement without the peers that are asked for, and no chart."""
-    folder = tmp_path_factory.mktemp("small")
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setitem(sys.modules, "model2vec", None)
-        patch.setattr("psp.evaluation.speed.systems.GPUS", (str(folder / "none"),))
-        chosen = {"own": [], "peers": ["model2vec", "EmbeddingBag, GPU"]}
-        result = measure_speed(*trained, folder / "speed.json", sentences=10**6, repeats=3, **chosen)
-    return result, folder
-
-
 @pytest.mark.slow
-def test_the_table_names_what_it_lacks(small):
-    lines = table(small[0]).notes
+def test_a_small_store_and_what_is_not_there(trained, tmp_path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "model2vec", None)
+    monkeypatch.setattr("psp.evaluation.speed.systems.GPUS", (str(tmp_path / "none"),))
+    chosen = {"own": [], "peers": ["model2vec", "EmbeddingBag, GPU"]}
+    result = measure_speed(*trained, tmp_path / "speed.json", sentences=10**6, repeats=3, **chosen)
+    assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
+    assert {row["name"] for row in result["systems"]} == {NUMPY}
+    assert [one["name"] for one in result["missing"]] == chosen["peers"]
+    lines = table(result).notes
     assert "Not measured: model2vec (model2vec is not installed: pip install 'paraphrastic[peers]')" in lines
     assert "Not measured: EmbeddingBag, GPU (there is no GPU)" in lines
     below = " ".join(lines)
     assert "Not requested (speed: own): psp float16, NumPy; psp int8, NumPy; psp float32, numba; " in below
     assert "Not requested (speed: peers): StaticEmbedding; ONNX export; MiniLM; USE; " in below
     assert NUMPY not in below
-
-
-@pytest.mark.slow
-def test_a_small_store_and_what_is_not_there(small):
-    result, _ = small
-    assert (result["sentences"], result["asked"]) == (2 * len(PAIRS), 10**6)
-    assert {row["name"] for row in result["systems"]} == {NUMPY}
-    assert result["missing"] == [
-        {"name": "model2vec", "why": "model2vec is not installed: pip install 'paraphrastic[peers]'"},
-        {"name": "EmbeddingBag, GPU", "why": "there is no GPU"},
-    ]
 
 
 def test_a_store_of_another_model_is_refused(trained, tmp_path):

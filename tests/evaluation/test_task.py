@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
@@ -13,42 +14,30 @@ from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.evaluation.task import evaluate_model_task, evaluate_task
-from psp.models.folder import load_model, save_model
+from psp.models.folder import load_model
 from psp.report import task_table
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import PAIRS, train_sentencepiece
+from tests.conftest import PAIRS
 from tests.evaluation.tasks.conftest import SAME, write
 
 ROOT = Path(__file__).parents[2]
 
 
-@pytest.fixture(scope="module")
-def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("model")
-    path = train_sentencepiece(folder / "sp.model")
-    weight = np.random.default_rng(1).standard_normal((load_sentencepiece(path).get_piece_size(), 8), dtype=np.float32)
-    save_model(
-        folder / "m", weight, path, {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
-    )
-    return folder / "m"
-
-
-def test_what_is_written_is_the_librarys(model: Path, tmp_path: Path) -> None:
+def test_what_is_written_is_the_librarys(made: SimpleNamespace, tmp_path: Path) -> None:
     sides = [write(tmp_path / str(side), [pair[side] for pair in PAIRS[:40]]) for side in (0, 1)]
     entry = {"task": "tatoeba", "sets": {"fr": [str(sides[1]), str(sides[0])]}}
     out = tmp_path / "tasks/news.json"
-    written = evaluate_model_task(model, out, entry, model="fr", name="news", resamples=200, seed=1)
+    written = evaluate_model_task(made.model, out, entry, model="fr", name="news", resamples=200, seed=1)
     assert read_json(out) == written
-    similarity = EmbeddingScorer(load_model(model)).cross([a for a, _ in PAIRS[:40]], [b for _, b in PAIRS[:40]])
+    similarity = EmbeddingScorer(load_model(made.model)).cross([a for a, _ in PAIRS[:40]], [b for _, b in PAIRS[:40]])
     wrong = similarity.argmax(axis=1) != np.arange(40)
     assert written["parts"]["eng-fra"]["figures"]["error"]["value"] == round(100 * wrong.mean(), 4)
     assert "test" not in written["parts"]["eng-fra"]  # `psp show` lists it beside the standard set of this kind
-    scorer = EmbeddingScorer(load_model(model))
+    scorer = EmbeddingScorer(load_model(made.model))
     assert evaluate_task(scorer, entry, name="news", resamples=200, seed=1)["parts"] == written["parts"]
 
 
-def test_a_task_in_languages_that_the_model_does_not_know_says_so(model: Path, tmp_path: Path) -> None:
-    scorer = EmbeddingScorer(load_model(model))
+def test_a_task_in_languages_that_the_model_does_not_know_says_so(made: SimpleNamespace, tmp_path: Path) -> None:
+    scorer = EmbeddingScorer(load_model(made.model))
 
     def unknown(*languages: str) -> object:
         one, other = languages

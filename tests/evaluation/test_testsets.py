@@ -150,14 +150,6 @@ def test_any_damaged_byte_of_an_archive_is_harmless_or_one_clear_error(tmp_path,
             read(path, "2015", "images")
 
 
-def test_a_users_file(tmp_path):
-    path = tmp_path / "mine.tsv"
-    path.write_bytes("0.5\tone\u2028two\tthree\n-1e1\tfour\tfive".encode())
-    data = testsets.read_file(path, "mine")
-    assert (data.name, data.a, data.b) == ("mine", ["one\u2028two", "four"], ["three", "five"])
-    assert data.gold.tolist() == [0.5, -10.0]
-
-
 @pytest.mark.parametrize(
     ("text", "message"),
     [

@@ -1,9 +1,7 @@
 """Variants side by side: the figures of their seeds, from files as a run writes them."""
 
-import statistics
 from typing import Any
 
-import numpy as np
 import pytest
 
 from psp.cli.main import main
@@ -88,21 +86,6 @@ def test_figures_have_spearman_and_the_means_of_directions_and_languages():
         "tatoeba/fra-eng": 4.0, "tatoeba/eng-fra": 6.0, "tatoeba/deu-eng": 1.0, "tatoeba/eng-deu": 2.0,
         "tatoeba/fra": 5.0, "tatoeba/deu": 1.5, "tatoeba": 3.25,
     }  # fmt: skip
-
-
-@pytest.mark.parametrize("values", [[1.5], [68.9, 69.3, 69.05], [20_000.0, 21_500.5, 19_000.25, 3.0]])
-def test_mean_and_deviation_are_those_of_a_sample(values):
-    found = summary(values)
-    assert found["values"] == values
-    assert found["mean"] == pytest.approx(statistics.mean(values), abs=5e-5)
-    if len(values) == 1:
-        assert found["deviation"] is None
-    else:
-        assert found["deviation"] == pytest.approx(np.std(values, ddof=1), abs=5e-5)
-
-
-def test_a_missing_figure_leaves_no_mean():
-    assert summary([1.0, None]) == {"values": [1.0, None], "mean": None, "deviation": None}
 
 
 def cells(text):

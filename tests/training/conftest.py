@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -10,10 +10,14 @@ import numpy as np
 import pytest
 import torch
 
+from psp.evaluation.development import Development
+from psp.evaluation.scorers import EmbeddingScorer
+from psp.models.folder import load_model
 from psp.pairs.encoded_pairs import Pairs
 from psp.pairs.store import write_store
 from psp.pairs.subword import train_subword
 from psp.text.tokenizer import Encoded
+from psp.training.loop import Training
 
 #: Settings at which a training of small made text takes a second.
 QUICK: dict[str, Any] = {
@@ -88,26 +92,6 @@ def retrieval_error(table: np.ndarray, pairs: ListSource) -> float:
     return float((nearest != np.arange(len(pairs))).mean())
 
 
-class Weighted(torch.nn.Module):
-    """Another encoder, of plain torch: a token's vector is weighted by a learnt score before it is added up."""
-
-    def __init__(self, rows: int, dim: int) -> None:
-        super().__init__()
-        generator = torch.Generator().manual_seed(1)
-        self.vectors = torch.nn.Parameter(torch.randn(rows, dim, generator=generator))
-        self.scores = torch.nn.Parameter(torch.zeros(rows))
-
-    def encode(self, sentences: Encoded) -> torch.Tensor:
-        with torch.no_grad():
-            return self(sentences, 0)
-
-    def forward(self, sentences: Encoded, step: int) -> torch.Tensor:
-        ids = torch.from_numpy(sentences.ids.astype(np.int64))
-        owner = torch.repeat_interleave(torch.from_numpy(np.diff(sentences.offsets)))
-        weighted = self.vectors[ids] * self.scores[ids].exp()[:, None]
-        return torch.zeros(len(sentences), self.vectors.shape[1]).index_add(0, owner, weighted)
-
-
 # -------------------------------------------------------------------------------------------------------- pairs of text
 
 #: What a model of these pairs is said to be.
@@ -117,6 +101,7 @@ CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe"
 class Made(NamedTuple):
     store: Path
     sentencepiece: Path
+    heldout: Path
     unseen: tuple[list[str], list[str]]
 
 
@@ -145,10 +130,25 @@ def make(folder: Path, pairs: tuple[Sequence[str], Sequence[str]], pieces: int) 
     mixed.write_text("".join(f"{a}\t{b}\t0\n" for a, b in zip(*pairs, strict=True)), encoding="utf-8", newline="\n")
     train_subword(mixed, model, vocab_size=pieces, report=folder / "subword.json")
     write_store(mixed, model, folder / "store.h5", languages=["en", "fr"], corpora=["made"])
-    return Made(folder / "store.h5", model, corpus(200, seed=9))
+    unseen, heldout = corpus(200, seed=9), folder / "heldout.tsv"
+    heldout.write_text("".join(f"{a}\t{b}\t0\n" for a, b in zip(*unseen, strict=True)), encoding="utf-8", newline="\n")
+    return Made(folder / "store.h5", model, heldout, unseen)
 
 
-def write_heldout(made: Made) -> None:
-    """Write the unseen pairs beside the store as a mixed pair file, heldout.tsv."""
-    lines = (f"{source}\t{target}\t0\n" for source, target in zip(*made.unseen, strict=True))
-    made.store.with_name("heldout.tsv").write_text("".join(lines), encoding="utf-8", newline="\n")
+@pytest.fixture(scope="session")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
+    return make(tmp_path_factory.mktemp("made"), corpus(600, seed=1), 300)
+
+
+def train(
+    folder: Path, data: Any, settings: Mapping[str, Any], development: Any = None, **given: Any
+) -> dict[str, Any]:
+    """Train on a store and a sentencepiece model, into ``folder``; the report."""
+    options: dict[str, Any] = {"threads": 1, "model_config": CONFIG, "warn_pairs": 0, **given}
+    files = options.pop("store", data.store), options.pop("tokenizer", data.sentencepiece)
+    return Training(*files, folder / "model", folder / "train", settings, development, **options).run()
+
+
+def error(folder: Path, made: Made) -> float:
+    """Of a trained model, the share of unseen pairs whose translation is not the nearest, in %."""
+    return float(Development(None, made.unseen).score(EmbeddingScorer(load_model(folder)))["error"])

@@ -15,16 +15,14 @@ import torch
 from torch import Tensor
 
 from psp.evaluation.development import Development
-from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import load_model
 from psp.training.encoders.mean import MeanEncoder, normal_table
-from psp.training.loop import Training
 from psp.training.losses.infonce import infonce_objective
 from psp.training.losses.margin import margin_objective
 from psp.training.losses.teacher import divergence_objective
 from psp.training.negatives.nearest import nearest
 from psp.training.optimiser import DeferredAdam, DenseAdam
-from tests.training.conftest import QUICK, Made, corpus, make, translated, write_heldout
+from tests.training.conftest import QUICK, Made, corpus, error, make, train, translated
 from tests.training.losses.reference import divergence_loss, infonce_loss
 from tests.training.negatives.test_nearest import KINDS, check, nothing, some, vectors
 from tests.training.test_loop import run
@@ -38,13 +36,7 @@ GPU = torch.device("cuda")
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    found = make(tmp_path_factory.mktemp("made"), corpus(1200, seed=1), 400)
-    write_heldout(found)
-    return found
-
-
-def error(folder: Path, made: Made) -> float:
-    return float(Development(None, made.unseen).score(EmbeddingScorer(load_model(folder)))["error"])
+    return make(tmp_path_factory.mktemp("made"), corpus(1200, seed=1), 400)
 
 
 # ------------------------------------------------------------------------------------------------------------ the parts
@@ -199,12 +191,7 @@ def test_an_lstm_trains_there(tmp_path: Path, made: Made) -> None:
     for device in ("cpu", "cuda"):
         settings = {**QUICK, "device": device, "epochs": 6}
         encoder = {"kind": "blstm", "width": 32, "scramble": 0.2}
-        out, beside = tmp_path / device / "model", tmp_path / device / "train"
-        config = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
-        Training(
-            made.store, made.sentencepiece, out, beside, settings, None, threads=1, model_config=config, warn_pairs=0,
-            encoder=encoder,
-        ).run()  # fmt: skip
+        train(tmp_path / device, made, settings, encoder=encoder)
     found = [error(tmp_path / device / "model", made) for device in ("cpu", "cuda")]
     assert found[0] < 60 and abs(found[0] - found[1]) <= 8
 

@@ -22,8 +22,6 @@ from psp.training.piece_vectors import embed_pieces, mix_in
 from psp.training.spelling import spelled_rows
 from tests.training.conftest import ListSource
 
-PIECES = [str(number) for number in range(50)]
-
 
 def initial_table(pieces: list[str], *given: Any, **named: Any) -> tuple[torch.Tensor, dict[str, Any] | None]:
     """The table of pieces that are spelled as they are."""
@@ -57,25 +55,6 @@ def test_spelling_is_a_share_of_the_variance_of_the_rows_that_have_one() -> None
     np.testing.assert_allclose(all_of_it[:4], rows[:4], atol=1e-6)
     assert some[:4].std(axis=1) == pytest.approx(1, abs=0.03)
     assert np.array_equal(some[4], plain[4])
-
-
-def test_zipf_makes_the_rows_of_frequent_pieces_small() -> None:
-    settings = TrainSettings(dim=16, init="zipf", init_smoothing=0.01)
-    table, _ = initial_table(PIECES, settings, None, pairs())
-    plain, _ = initial_table(PIECES, TrainSettings(dim=16, init="normal"), None, pairs())
-    share = count_pieces(pairs(), 50) / count_pieces(pairs(), 50).sum()
-    expected = plain.numpy() * (0.01 / (0.01 + share))[:, None]
-    assert table.dtype == torch.float32
-    np.testing.assert_allclose(table.numpy(), expected, rtol=1e-6)
-    assert np.array_equal(table[45:], plain[45:])  # those that there are none of stay as they are
-
-
-def test_a_scale_is_that_of_what_is_drawn() -> None:
-    plain, small = (
-        initial_table(PIECES, TrainSettings(dim=16, init="normal", init_scale=scale), None, pairs())[0]
-        for scale in (1, 0.01)
-    )
-    np.testing.assert_allclose(small.numpy(), 0.01 * plain.numpy(), rtol=1e-6)
 
 
 def test_words_resemble_by_their_spelling_and_trigrams_by_nothing() -> None:

@@ -199,14 +199,6 @@ def result(name: str, score: float, **facts: Any) -> dict[str, Any]:
     return {"name": name, "measured": "then", **FACTS, **facts, **measured}
 
 
-def test_a_learning_rate_that_diverges_has_no_score(libraries: ModuleType, bench: Any) -> None:
-    class Diverged:
-        def embed_raw_text(self, sentences: list[str]) -> np.ndarray:
-            return np.full((len(sentences), 4), np.nan)
-
-    assert libraries.validated(bench.development(), Diverged()) is None
-
-
 def test_the_table_has_each_score_and_its_difference_from_psps(libraries: ModuleType) -> None:
     psp = result("psp", 80.0, library="psp", loss="infonce", start="psp", end="6 passes", stopped=False)
     other = result("m2v-own", 70.125, tried=[{}, {}], end="own end")

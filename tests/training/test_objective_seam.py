@@ -16,32 +16,22 @@ from torch.nn import functional
 from psp.config.blocks.training import PAPER, CheckpointSchedule, TrainSettings
 from psp.core.errors import ConfigError
 from psp.evaluation.development import Development
-from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import load_model
 from psp.training import trainer as trainer_module
 from psp.training.batches import Epoch
 from psp.training.encoders.mean import mean_encoder, normal_table
 from psp.training.grid import unused
-from psp.training.loop import Training
 from psp.training.saving.checkpoint import Stopped
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
 from tests.conftest import rows_of
-from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, translated
+from tests.training.conftest import CONCEPTS, Made, error, train, translated
 from tests.training.pairwise_sigmoid import OBJECTIVE, PairwiseSigmoid
 
 SIGMOID: dict[str, Any] = {
     **PAPER, "objective": OBJECTIVE, "epochs": 3, "batch_size": 32, "dim": 32, "learning_rate": 0.02, "log_every": 10,
 }  # fmt: skip
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    data = make(folder, corpus(600, seed=1), 300)
-    (folder / "heldout.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*data.unseen, strict=True)))
-    return data
 
 
 @pytest.fixture
@@ -59,16 +49,9 @@ def ended(monkeypatch: pytest.MonkeyPatch) -> list[Trainer]:
     return found
 
 
-def run(folder: Path, made: Made, development: Any, kind: str = "mean", **changes: Any) -> dict[str, Any]:
-    return Training(
-        made.store, made.sentencepiece, folder / "model", folder / "train", {**SIGMOID, **changes}, development,
-        threads=1, model_config=CONFIG, checkpoints=CheckpointSchedule(minutes=None, steps=5), warn_pairs=0,
-        encoder={"kind": kind},
-    ).run()  # fmt: skip
-
-
-def error(folder: Path, made: Made) -> float:
-    return float(Development(None, made.unseen).score(EmbeddingScorer(load_model(folder)))["error"])
+def run(folder: Path, made: Made, development: Any, **changes: Any) -> dict[str, Any]:
+    when = CheckpointSchedule(minutes=None, steps=5)
+    return train(folder, made, {**SIGMOID, **changes}, development, checkpoints=when)
 
 
 def own_parameters(trainer: Trainer) -> dict[str, float]:
@@ -164,8 +147,3 @@ def test_an_unknown_objective_is_refused_in_one_line(tmp_path: Path, made: Made)
     message = str(refused.value)
     assert message.startswith("train.objective is triplet, but must be infonce, margin or module:Class")
     assert not (tmp_path / "train").exists()
-
-
-def test_an_unknown_kind_of_encoder_is_refused(tmp_path: Path, made: Made) -> None:
-    with pytest.raises(ConfigError, match=r"'gru' is not allowed; allowed is mean or lstm or blstm$"):
-        run(tmp_path, made, None, "gru")

@@ -2,9 +2,6 @@
 
 from __future__ import annotations
 
-import subprocess
-import sys
-
 import pytest
 
 from psp.config.blocks.training import PAPER, TrainSettings
@@ -31,14 +28,3 @@ def test_what_a_training_does_not_read_follows_from_what_each_choice_reads() -> 
     assert unused(ours) == {*shape, "directions"}
     assert unused(paper) == {"scale", "init_smoothing", "warmup"}
     assert unused({**ours, "mask_equal": False}) == unused(ours)
-
-
-@pytest.mark.slow
-def test_asking_needs_no_torch() -> None:
-    code = (
-        "import sys, psp.training.grid, psp.config.blocks.training\n"
-        "from psp.training.losses import mines\n"
-        "train = psp.config.blocks.training.TrainSettings().as_dict()\n"
-        "assert mines('margin') and not mines(train['objective']) and 'torch' not in sys.modules"
-    )
-    subprocess.run([sys.executable, "-c", code], check=True)

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 import pytest
@@ -60,32 +61,28 @@ def warm_up_and_decay(peak: float, warm: int, steps: int) -> Callable[[int], flo
     return lambda step: peak * min(step / warm, (steps - step + 1) / (steps - warm))
 
 
-@pytest.mark.parametrize("steps", [1, 2, 30, 200, pytest.param(1500, marks=pytest.mark.slow)])
-def test_deferred_adam_equals_dense_adam(steps: int) -> None:
-    assert max(compare(steps)) < 1e-8
+ROUNDED: dict[str, Any] = {"dtype": torch.float32, "spread": 0.03}  # values of the size 0.1, whose steps are small
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("scale", [1.0, 1e-9])
-def test_whatever_the_gradients_are_beside_eps(scale: float) -> None:
-    assert max(compare(200, scale=scale)) < 1e-8
-
-
-@pytest.mark.parametrize(("warm", "steps"), [(15, 300), pytest.param(100, 1500, marks=pytest.mark.slow)])
-def test_each_missed_step_has_its_own_learning_rate(warm: int, steps: int) -> None:
-    assert max(compare(steps, warm_up_and_decay(0.05, warm, steps))) < 1e-7
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("betas", [(0.5, 0.9), (0.95, 0.98)])
-def test_other_betas(betas: tuple[float, float]) -> None:
-    assert max(compare(200, betas=betas)) < 1e-8
-
-
-@pytest.mark.slow
-def test_in_float32_the_difference_is_that_of_rounding() -> None:
-    """Of values of the size 0.1; those of 3 have steps of 2.4e-7, on which hundreds of roundings add up to more."""
-    assert max(compare(400, dtype=torch.float32, spread=0.03)) < 1e-6
+@pytest.mark.parametrize(
+    ("steps", "changes", "near"),
+    [
+        (1, {}, 1e-8),
+        (2, {}, 1e-8),
+        (30, {}, 1e-8),
+        (200, {}, 1e-8),
+        (300, {"learning_rate": warm_up_and_decay(0.05, 15, 300)}, 1e-7),
+        (100, {**ROUNDED, "optimiser": DenseAdam}, 1e-6),
+        pytest.param(1500, {"learning_rate": warm_up_and_decay(0.05, 100, 1500)}, 1e-7, marks=pytest.mark.slow),
+        pytest.param(200, {"scale": 1.0}, 1e-8, marks=pytest.mark.slow),
+        pytest.param(200, {"scale": 1e-9}, 1e-8, marks=pytest.mark.slow),
+        pytest.param(200, {"betas": (0.5, 0.9)}, 1e-8, marks=pytest.mark.slow),
+        pytest.param(200, {"betas": (0.95, 0.98)}, 1e-8, marks=pytest.mark.slow),
+        pytest.param(400, ROUNDED, 1e-6, marks=pytest.mark.slow),
+    ],
+)
+def test_it_equals_dense_adam(steps: int, changes: dict[str, Any], near: float) -> None:
+    assert max(compare(steps, **changes)) < near
 
 
 @pytest.mark.slow
@@ -106,19 +103,6 @@ def test_a_row_may_be_left_alone_for_longer_than_the_window() -> None:
     assert torch.equal(ours[4:], start[4:])  # never touched, never moved
 
 
-def test_rows_that_are_not_prepared_lag_behind() -> None:
-    """Otherwise the test of equality above would test nothing."""
-    table = torch.nn.Parameter(torch.zeros(3, 2))
-    ours = DeferredAdam([table], lr=0.1)
-    for row in (0, 1, 1):
-        table.grad = sparse(np.array([row]), torch.ones(1, 2), 3)
-        ours.step()
-    before = table.detach().clone()
-    ours.prepare(table, np.array([0, 2]))
-    assert (table[0] < before[0]).all()  # its first moment is still there
-    assert torch.equal(table[1], before[1]) and not table[2].any()
-
-
 def test_dense_gradients_and_groups_are_taken_as_torch_takes_them() -> None:
     generator = torch.Generator().manual_seed(1)
     start = [torch.randn(4, 3, generator=generator, dtype=torch.float64) for _ in range(2)]
@@ -137,32 +121,6 @@ def test_dense_gradients_and_groups_are_taken_as_torch_takes_them() -> None:
         torch.testing.assert_close(mine, other, rtol=0, atol=1e-12)
 
 
-@pytest.mark.slow
-def test_a_state_is_gone_on_from() -> None:
-    rng = np.random.default_rng(1)
-    tables, resumed = [], None
-    for stop in (None, 130):
-        table = torch.nn.Parameter(torch.randn(50, 4, generator=torch.Generator().manual_seed(1)))
-        ours, rng = DeferredAdam([table]), np.random.default_rng(1)
-        for step in range(300):
-            if step == 130:
-                ours.prepare(table, None)  # a checkpoint is written, or might be
-            if step == stop:
-                state, weight = ours.state_dict(), table.detach().clone()
-                table = torch.nn.Parameter(weight)
-                resumed = DeferredAdam([table])
-                resumed.load_state_dict(state)
-                ours = resumed
-            rows = zipf_rows(rng, 50, 5)
-            ours.prepare(table, rows)
-            table.grad = sparse(rows, torch.from_numpy(rng.standard_normal((len(rows), 4), dtype=np.float32)), 50)
-            ours.step()
-        ours.prepare(table, None)
-        tables.append(table.detach())
-    assert resumed is not None
-    assert torch.equal(*tables)
-
-
 def test_the_number_of_threads_changes_no_byte() -> None:
     from psp.core.jit import set_threads
 
@@ -179,16 +137,6 @@ def test_the_number_of_threads_changes_no_byte() -> None:
         tables.append(table.detach())
         set_threads(before)
     assert torch.equal(*tables)
-
-
-@pytest.mark.parametrize("table", [torch.zeros(3), torch.zeros(3, 4).T, torch.zeros(2, 2, dtype=torch.int64)])
-def test_what_is_no_table_is_refused(table: torch.Tensor) -> None:
-    with pytest.raises(ValueError, match="DeferredAdam takes"):
-        DeferredAdam([table])
-
-
-def test_fused_adam_takes_the_same_gradients() -> None:
-    assert max(compare(100, dtype=torch.float32, spread=0.03, optimiser=DenseAdam)) < 1e-6
 
 
 @pytest.mark.slow

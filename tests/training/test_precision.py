@@ -11,12 +11,11 @@ from psp.config.blocks.training import PAPER, TrainSettings
 from psp.core.errors import ConfigError
 from psp.text.tokenizer import Encoded
 from psp.training.encoders.mean import MeanEncoder, normal_table
-from psp.training.loop import Training
 from psp.training.optimiser import DenseAdam
 from psp.training.saving.csv_log import MetricsLog
 from psp.training.torch_state import torch_state
 from psp.training.trainer import Trainer
-from tests.training.conftest import CONCEPTS, CONFIG, Made, corpus, make, retrieval_error, translated
+from tests.training.conftest import CONCEPTS, Made, retrieval_error, train, translated
 
 
 class Projected(torch.nn.Module):
@@ -51,15 +50,12 @@ def test_products_are_in_bfloat16_and_weights_in_float32(tmp_path: Path, precisi
         weights = Trainer(translated(2000, 1), encoder, optimiser, settings, None, records).run()
     assert encoder.kinds == {kind}
     assert {weight.dtype for weight in weights.values()} == {torch.float32}
+    assert (weights["matrix"] - torch.eye(48)).abs().max() > 0.01  # all parameters are trained
     table = (weights["mean.table"] @ weights["matrix"]).numpy()
     assert retrieval_error(table, translated(300, 2)) < 0.1
 
 
-def test_on_a_cpu_it_is_refused_before_anything_is_written(tmp_path: Path) -> None:
-    made: Made = make(tmp_path / "made", corpus(100, seed=1), 200)
+def test_on_a_cpu_it_is_refused_before_anything_is_written(tmp_path: Path, made: Made) -> None:
     with pytest.raises(ConfigError, match="`precision: float32`"):
-        Training(
-            made.store, made.sentencepiece, tmp_path / "model", tmp_path / "train",
-            {"precision": "mixed", "device": "cpu"}, None, threads=1, model_config=CONFIG,
-        ).run()  # fmt: skip
+        train(tmp_path, made, {"precision": "mixed", "device": "cpu"})
     assert not (tmp_path / "train").exists()

@@ -9,23 +9,15 @@ from hypothesis import strategies as st
 from psp.models.cosines import unit
 from psp.models.static import StaticModel
 from psp.pairs.store import PairBlock
-from psp.text.tokenizer import Encoded
 from psp.training.loop import Training
 from psp.training.spacing import Spacing
+from tests.conftest import rows_of
+from tests.training.conftest import sentences
 
 MARK = "\u2581"
 PIECES = ["<unk>", MARK, ".", f"{MARK}.", f"{MARK}ankle", "ankle", f"{MARK}'s", "'s", f"{MARK}(", "(", f"{MARK}!", "3"]
 #: ``▁ankle`` is another piece than ``ankle``, and ``▁!`` has no other form.
 SAME = {3: 2, 6: 7, 8: 9}
-
-
-def encoded(sentences):
-    ids = np.array([number for sentence in sentences for number in sentence], np.int32)
-    return Encoded(ids, np.cumsum([0, *map(len, sentences)], dtype=np.int64))
-
-
-def lists(sentences):
-    return [part.tolist() for part in np.split(sentences.ids, sentences.offsets[1:-1])]
 
 
 def test_only_pieces_that_begin_with_punctuation_are_one():
@@ -38,26 +30,26 @@ SENTENCES = st.lists(st.lists(st.integers(0, len(PIECES) - 1), min_size=1, max_s
 
 
 @given(SENTENCES, st.booleans())
-def test_sentences_are_read_as_a_loop_would(sentences, with_lone):
+def test_sentences_are_read_as_a_loop_would(rows, with_lone):
     spacing = Spacing(PIECES)
     if not with_lone:
         spacing.lone = None
     expected = []
-    for sentence in sentences:
+    for sentence in rows:
         ids = [SAME.get(number, number) for number in sentence]
         expected.append([number for number in ids if number != spacing.lone] or ids)
-    found = spacing.read(encoded(sentences))
-    assert lists(found) == expected
+    found = spacing.read(sentences(rows))
+    assert rows_of(found) == expected
     assert found.offsets.dtype == np.int64
 
 
 @given(SENTENCES)
-def test_a_mean_over_the_filled_table_is_that_over_what_is_read(sentences):
+def test_a_mean_over_the_filled_table_is_that_over_what_is_read(rows):
     """So a program that knows nothing of it gives the same vectors, up to their length."""
     spacing = Spacing(PIECES)
     table = np.random.default_rng(1).standard_normal((len(PIECES), 4)).astype(np.float32)
     spacing.fill(table)
-    for whole, read in zip(sentences, lists(spacing.read(encoded(sentences))), strict=True):
+    for whole, read in zip(rows, rows_of(spacing.read(sentences(rows))), strict=True):
         assert np.allclose(table[whole].sum(axis=0), table[read].sum(axis=0), atol=1e-5)
 
 
@@ -67,13 +59,13 @@ def test_pairs_are_read_so_on_both_sides():
             return 2
 
         def read(self, start, stop):
-            sides = encoded([[4, 1, 2], [11]][start:stop]), encoded([[4, 3], [6]][start:stop])
+            sides = sentences([[4, 1, 2], [11]][start:stop]), sentences([[4, 3], [6]][start:stop])
             return PairBlock(*sides, np.zeros(stop - start, int), np.ones(stop - start, bool))
 
     pairs = Spacing(PIECES).pairs(Source())
     block = pairs.read(0, 2)
     assert len(pairs) == 2 and block.paraphrase.all()
-    assert (lists(block.source), lists(block.target)) == ([[4, 2], [11]], [[4, 2], [7]])
+    assert (rows_of(block.source), rows_of(block.target)) == ([[4, 2], [11]], [[4, 2], [7]])
 
 
 @pytest.mark.parametrize("ignore", [True, False])

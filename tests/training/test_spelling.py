@@ -15,12 +15,6 @@ from psp.training.spelling import runs, spelled_rows
 WORDS = ["▁president", "▁président", "▁presidents", "ident", "▁house", "▁houses", "▁a", "house", "▁été", "<unk>", "🙂"]
 
 
-def test_runs_are_those_of_three_to_five_letters_without_diacritics():
-    assert runs("▁été") == {"▁et", "ete", "▁ete"}
-    assert runs("houses") == {"hou", "ous", "use", "ses", "hous", "ouse", "uses", "house", "ouses"}
-    assert runs("▁a") == runs("<unk>") == runs("") == set()
-
-
 @given(st.text(max_size=12))
 def test_runs_agree_with_their_definition(piece):
     text = "".join(c for c in unicodedata.normalize("NFKD", piece) if not unicodedata.combining(c))

@@ -10,7 +10,6 @@ import pytest
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.tasks import BootstrapSpec, Metric, Task, make, names, of_every_model
 from psp.evaluation.tasks.base import CORRELATION, PERCENT, columns
-from psp.evaluation.testsets import read_score, read_tatoeba
 from tests.evaluation.tasks.conftest import write
 
 DRAW = BootstrapSpec(resamples=2000, seed=1, name="set")
@@ -31,18 +30,6 @@ def test_every_task_tells_a_config_what_it_takes() -> None:
         ({}, "evaluate.tasks.x.task: None must be one of bitext_mining, classification"),
         ({"task": "retrievel"}, "evaluate.tasks.x.task: 'retrievel' must be one of"),
         ({"task": "similarity"}, "evaluate.tasks.x lacks path; add it"),
-        (
-            {"task": "similarity", "path": "a", "scale": 5},
-            "evaluate.tasks.x.scale is not a key; evaluate.tasks.x may hold path, layout",
-        ),
-        (
-            {"task": "similarity", "path": "a", "layout": "sock"},
-            "evaluate.tasks.x.layout is sock, but must be plain or sick",
-        ),
-        (
-            {"task": "bitext_mining", "path": "a", "languages": ["fr"]},
-            "evaluate.tasks.x.languages is [fr], but needs at least 2 items",
-        ),
     ],
 )
 def test_a_wrong_entry_is_told_in_one_line(entry: dict[str, object], said: str) -> None:
@@ -72,32 +59,3 @@ def test_a_file_with_a_mark_carriage_returns_and_quotation_marks_is_read_as_it_i
     assert next(iter(columns(path, (0,), header=False))) == (1, ["id"])
     with pytest.raises(DataError, match=r"a\.tsv, line 1: the header has no column 'three': id | one | two"):
         list(columns(path, ("three",), header=True))
-
-
-@pytest.mark.parametrize(
-    ("source", "target", "said"),
-    [
-        (["a", "b"], ["c"], r"source: 2 lines, but 1 in .*target; line n must translate line n"),
-        (["a", " "], ["c", "d"], r"source, line 2: an empty sentence"),
-        ([], [], r"source: no sentences"),
-    ],
-)
-def test_texts_that_are_not_aligned_are_refused(
-    tmp_path: Path, source: list[str], target: list[str], said: str
-) -> None:
-    paths = write(tmp_path / "source", source), write(tmp_path / "target", target)
-    with pytest.raises(DataError, match=said):
-        read_tatoeba(*paths)
-    with pytest.raises(DataError, match="nowhere: cannot be read: No such file"):
-        read_tatoeba(tmp_path / "nowhere", paths[1])
-
-
-def test_a_score_that_is_none_is_named(tmp_path: Path) -> None:
-    assert read_score("3.5", tmp_path, 1, [1, 5]) == 3.5
-    for text, said in (
-        ("nan", "'nan' is not a number"),
-        ("x", "'x' is not a number"),
-        ("5.1", "5.1 is not between 1 and 5"),
-    ):
-        with pytest.raises(DataError, match=f"line 7: the score {said}"):
-            read_score(text, Path("gold"), 7, [1, 5])

@@ -9,13 +9,11 @@ import pytest
 
 from psp.core.errors import DataError
 from psp.evaluation.baselines import WordOverlap
-from psp.evaluation.tasks import BootstrapSpec, Unsupported, make
+from psp.evaluation.tasks import Unsupported, make
 from psp.evaluation.tasks.bitext_mining import _part
-from tests.evaluation.tasks.conftest import HASHED, sentences, write
+from tests.evaluation.tasks.conftest import DRAW, HASHED, sentences, write
 
 pytest.importorskip("faiss", reason="pip install 'paraphrastic[search]'")
-
-DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 
 
 @pytest.fixture

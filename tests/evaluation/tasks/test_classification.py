@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -10,37 +11,25 @@ import yaml
 
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation.baselines import WordOverlap
-from psp.evaluation.tasks import BootstrapSpec, Part, Unsupported, make
+from psp.evaluation.tasks import Part, Unsupported, make
 from psp.evaluation.tasks.splits import Items
-from tests.evaluation.tasks.conftest import HASHED, sentences, write
+from tests.evaluation.tasks.conftest import DRAW, HASHED, features, labelled, sentences, write
 
 linear_model = pytest.importorskip("sklearn.linear_model")
 model_selection = pytest.importorskip("sklearn.model_selection")
 
 GRID = {"C": [2.0**t for t in range(-2, 4)]}
 ROOT = Path(__file__).parents[3]
-DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
-
-
-def labelled(count: int, seed: int) -> list[str]:
-    return [
-        f"{'good' if number % 2 else 'bad'} {text} {'w61 w62' if number % 2 else 'w63'}"
-        for number, text in enumerate(sentences(count, seed))
-    ]
 
 
 def scored(tmp_path: Path, entry: dict[str, object]) -> Part:
     return make({"task": "classification", **entry}).score(HASHED, DRAW)["all"]
 
 
-def search() -> object:
+def search() -> Any:
     """Scikit-learn's own search for the regularisation, over ten folds."""
     folds = model_selection.StratifiedKFold(10, shuffle=True, random_state=1111)
     return model_selection.GridSearchCV(linear_model.LogisticRegression(max_iter=1000), GRID, cv=folds)
-
-
-def vectors(texts: list[str]) -> np.ndarray:
-    return HASHED.vectors(texts).astype(np.float32)
 
 
 def texts_of(part: Items) -> list[str]:
@@ -57,26 +46,13 @@ def test_with_a_development_part_it_is_scikit_learns_classifier_on_the_vectors(t
     test, train, dev = task.parts
 
     def accuracy(c: float, on: Items) -> float:
-        model = linear_model.LogisticRegression(C=c, max_iter=1000).fit(vectors(texts_of(train)), train.labels)
-        return 100 * float((model.predict(vectors(texts_of(on))) == np.array(on.labels)).mean())
+        model = linear_model.LogisticRegression(C=c, max_iter=1000).fit(features(HASHED, train), train.labels)
+        return 100 * float((model.predict(features(HASHED, on)) == np.array(on.labels)).mean())
 
     assert part.metrics["accuracy"].value == pytest.approx(accuracy(c, test), abs=1e-6)
     assert c == max(GRID["C"], key=lambda one: accuracy(one, dev))
     assert part.items == 80 and part.further["classes"] == 2
     assert make(entry).score(HASHED, DRAW)["all"].report == part.report
-
-
-def test_without_one_the_training_part_is_cross_validated_as_scikit_learn_does(tmp_path: Path) -> None:
-    files = {
-        key: write(tmp_path / key, labelled(count, seed)) for key, count, seed in (("path", 60, 1), ("train", 120, 2))
-    }
-    task = make({"task": "classification", **{key: str(file) for key, file in files.items()}})
-    part = task.score(HASHED, DRAW)["all"]
-    test, train = task.parts
-    found = search().fit(vectors(texts_of(train)), train.labels)
-    assert part.further["regularisation"] == [found.best_params_["C"]]
-    accuracy = 100 * found.score(vectors(texts_of(test)), test.labels)
-    assert part.metrics["accuracy"].value == pytest.approx(accuracy, abs=1e-6)
 
 
 @pytest.mark.slow
@@ -87,7 +63,7 @@ def test_without_a_test_part_each_fold_is_held_out_once_as_scikit_learn_does(tmp
     part = task.score(HASHED, DRAW)["all"]
     (items,) = task.parts
     folds = model_selection.StratifiedKFold(10, shuffle=True, random_state=1111)
-    x, y = vectors(texts_of(items)), np.array(items.labels)
+    x, y = features(HASHED, items), np.array(items.labels)
     assert part.metrics["accuracy"].value == pytest.approx(
         100 * float((model_selection.cross_val_predict(search(), x, y, cv=folds) == y).mean()), abs=1e-6
     )
@@ -112,11 +88,9 @@ def test_pairs_enter_as_difference_and_product_and_mrpc_has_an_f1(tmp_path: Path
     part = task.score(HASHED, DRAW)["all"]
     test, train = task.parts
 
-    def features(items: Items) -> np.ndarray:
-        a, b = (vectors(list(side)) for side in zip(*items.texts, strict=True))
-        return np.hstack([np.abs(a - b), a * b])
-
-    found = search().fit(features(train), train.labels).predict(features(test))
+    searched = search().fit(features(HASHED, train), train.labels)
+    assert part.further["regularisation"] == [searched.best_params_["C"]]
+    found = searched.predict(features(HASHED, test))
     gold = np.array(test.labels)
     assert part.metrics["accuracy"].value == pytest.approx(100 * float((found == gold).mean()), abs=1e-6)
     f1 = part.metrics["f1"]

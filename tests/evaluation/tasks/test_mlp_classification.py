@@ -7,16 +7,13 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from psp.core.errors import ConfigError
 from psp.evaluation import probes
 from psp.evaluation.baselines import WordOverlap
-from psp.evaluation.task import evaluate_task
-from psp.evaluation.tasks import BootstrapSpec, Unsupported, make
-from tests.evaluation.tasks.conftest import HASHED, SAME, sentences, write
+from psp.evaluation.tasks import Unsupported, make
+from tests.evaluation.tasks.conftest import DRAW, HASHED, SAME, features, labelled, sentences, write
 
 pytest.importorskip("torch")
 
-DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 SIZES = {"train": 80, "dev": 40, "test": 50}
 
 
@@ -30,20 +27,15 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.fixture
 def texts(tmp_path: Path) -> dict[str, object]:
     for seed, (part, count) in enumerate(SIZES.items()):
-        rows = [
-            f"{'good' if number % 2 else 'bad'} {text} {'w61 w62' if number % 2 else 'w63'}"
-            for number, text in enumerate(sentences(count, seed))
-        ]
-        write(tmp_path / f"{part}.txt", rows)
+        write(tmp_path / f"{part}.txt", labelled(count, seed))
     return {"task": "mlp_classification", "path": str(tmp_path), "seeds": [1, 2]}
 
 
 def test_it_is_the_mean_over_seeds_of_the_probe_on_the_vectors(texts: dict[str, object]) -> None:
     task = make(texts)
     part = task.score(HASHED, DRAW)["all"]
-    features = [HASHED.vectors([text for (text,) in one.texts]) for one in task.parts]
     labels = [np.array([label == "good" for label in one.labels], np.intp) for one in task.parts]
-    found = probes.classify(features, labels[:2], hidden=50, seeds=[1, 2])
+    found = probes.classify([features(HASHED, one) for one in task.parts], labels[:2], hidden=50, seeds=[1, 2])
     accuracies = [100 * float((one.labels == labels[2]).mean()) for one in found]
     assert part.further["accuracies"] == [round(one, 4) for one in accuracies]
     assert part.metrics["accuracy"].value == pytest.approx(np.mean(accuracies))
@@ -56,7 +48,7 @@ def test_it_is_the_mean_over_seeds_of_the_probe_on_the_vectors(texts: dict[str, 
         80,
         40,
     )
-    assert part.metrics["accuracy"].value > 70
+    assert part.metrics["accuracy"].value > 70 and part.further["sentences_in_train"] == 0
     low, high = part.metrics["accuracy"].report["interval"]
     assert low < part.metrics["accuracy"].value < high
     assert make(texts).score(HASHED, DRAW)["all"].report == part.report
@@ -72,20 +64,11 @@ def test_pairs_enter_as_difference_and_product(tmp_path: Path) -> None:
     entry = {"task": "mlp_classification", "layout": "ppc", "path": str(tmp_path), "seeds": [1], "hidden": 8}
     task = make(entry)
     part = task.score(HASHED, DRAW)["all"]
-    features = []
-    for one in task.parts:
-        a, b = (HASHED.vectors(list(side)) for side in zip(*one.texts, strict=True))
-        features.append(np.hstack([np.abs(a - b), a * b]))
     labels = [np.array([label == "3" for label in one.labels], np.intp) for one in task.parts]
-    (found,) = probes.classify(features, labels[:2], hidden=8, seeds=[1])
+    (found,) = probes.classify([features(HASHED, one) for one in task.parts], labels[:2], hidden=8, seeds=[1])
     assert part.metrics["accuracy"].value == pytest.approx(100 * (found.labels == labels[2]).mean())
     assert part.metrics["accuracy"].value > 75 and part.further["pairs_in_train"] == 0
     assert len(list(task.sentences())) == 100
-
-
-def test_its_report(texts: dict[str, object]) -> None:
-    body = evaluate_task(HASHED, texts, name="set", resamples=100, seed=1)
-    assert body["settings"]["hidden"] == 50 and body["parts"]["all"]["further"]["sentences_in_train"] == 0
 
 
 def test_a_system_that_says_nothing_and_one_without_vectors(texts: dict[str, object]) -> None:
@@ -93,17 +76,3 @@ def test_a_system_that_says_nothing_and_one_without_vectors(texts: dict[str, obj
     assert part.metrics["accuracy"].value == 50
     with pytest.raises(Unsupported, match="has no vectors"):
         make(texts).score(WordOverlap(), DRAW)
-
-
-@pytest.mark.parametrize(
-    ("change", "said"),
-    [
-        ({"seeds": []}, "task.seeds is .* needs at least 1 item"),
-        ({"seeds": [1, 1]}, "task.seeds is .* has a duplicate item"),
-        ({"hidden": 0}, "task.hidden is 0, but must be at least 1"),
-        ({"layout": "sock"}, "must be plain or pairs or ppc or sick"),
-    ],
-)
-def test_bad_settings_are_one_line(change: dict[str, object], said: str) -> None:
-    with pytest.raises(ConfigError, match=said):
-        make({"task": "mlp_classification", "path": "folder", **change})

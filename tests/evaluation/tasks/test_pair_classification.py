@@ -10,11 +10,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
-from psp.evaluation.tasks import BootstrapSpec, make
+from psp.evaluation.tasks import make
 from psp.evaluation.tasks.pair_classification import average_precisions, best_threshold
-from tests.evaluation.tasks.conftest import HASHED, SAME, sentences, write
+from tests.evaluation.tasks.conftest import DRAW, HASHED, SAME, sentences, write
 
-DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 values = st.lists(st.tuples(st.integers(-3, 3), st.booleans(), st.integers(0, 3)), min_size=1, max_size=20)
 
 

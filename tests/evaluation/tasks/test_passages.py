@@ -13,12 +13,10 @@ from hypothesis import strategies as st
 from hypothesis.extra import numpy as hnp
 
 from psp.core.errors import DataError
-from psp.evaluation.tasks import BootstrapSpec, make
+from psp.evaluation.tasks import make
 from psp.evaluation.tasks.passages import K1, B, _words, bm25, ranks
 from psp.report import task_table
-from tests.evaluation.tasks.conftest import HASHED, sentences
-
-DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
+from tests.evaluation.tasks.conftest import DRAW, HASHED, sentences
 
 
 def squad(path: Path, questions: dict[str, tuple[str, str]]) -> str:

@@ -11,12 +11,10 @@ from scipy import stats
 from psp.core.errors import ConfigError, DataError
 from psp.evaluation import probes
 from psp.evaluation.task import evaluate_task
-from psp.evaluation.tasks import BootstrapSpec, make
-from tests.evaluation.tasks.conftest import HASHED, SAME, sentences, write
+from psp.evaluation.tasks import make
+from tests.evaluation.tasks.conftest import DRAW, HASHED, SAME, features, related, write
 
 pytest.importorskip("torch")
-
-DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
 
 
 @pytest.fixture(autouse=True)
@@ -27,26 +25,14 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def entry(tmp_path: Path) -> dict[str, object]:
-    """Pairs that share some words of six, and scores from 0.25 to 5 that say how many."""
-    for seed, (part, count) in enumerate({"train": 100, "dev": 40, "test": 50}.items()):
-        rows = []
-        for number, text in enumerate(sentences(count, seed)):
-            shared, words = number % 7, text.split()
-            other = [*words[:shared], *sentences(1, 1000 * seed + number)[0].split()[shared:]]
-            rows.append(f"{0.25 + shared * 4.75 / 6:.2f}\t{text}\t{' '.join(other)}")
-        write(tmp_path / f"{part}.tsv", rows)
-    return {"task": "relatedness", "path": str(tmp_path), "seeds": [1, 2]}
+    return {"task": "relatedness", "path": str(related(tmp_path, train=100, dev=40, test=50)), "seeds": [1, 2]}
 
 
 def test_it_is_the_mean_over_seeds_of_scipys_correlations(entry: dict[str, object]) -> None:
     task = make(entry)
     part = task.score(HASHED, DRAW)["all"]
-    features = []
-    for one in task.parts:
-        a, b = (HASHED.vectors(list(side)) for side in zip(*one.texts, strict=True))
-        features.append(np.hstack([np.abs(a - b), a * b]))
     scores = [np.array([float(label) for label in one.labels]) for one in task.parts]
-    found = probes.relate(features, scores[:2], seeds=[1, 2])
+    found = probes.relate([features(HASHED, one) for one in task.parts], scores[:2], seeds=[1, 2])
     spearmans = [100 * stats.spearmanr(one.scores, scores[2]).statistic for one in found]
     assert part.further["spearmans"] == [round(one, 4) for one in spearmans]
     assert part.metrics["spearman"].value == pytest.approx(np.mean(spearmans))

@@ -9,10 +9,8 @@ import pytest
 from scipy import stats
 
 from psp.core.errors import DataError
-from psp.evaluation.tasks import BootstrapSpec, make
-from tests.evaluation.tasks.conftest import HASHED, SAME, sentences, write
-
-DRAW = BootstrapSpec(resamples=200, seed=1, name="set")
+from psp.evaluation.tasks import make
+from tests.evaluation.tasks.conftest import DRAW, HASHED, SAME, sentences, write
 
 
 def scored(count: int, seed: int) -> list[tuple[float, str, str]]:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -13,7 +12,7 @@ from psp.core.errors import DataError
 from psp.evaluation.tasks import splits
 from psp.evaluation.tasks.splits import Items
 from psp.text.keys import normalised_key
-from tests.evaluation.tasks.conftest import HASHED, write
+from tests.evaluation.tasks.conftest import write
 
 HEAD = "pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment"
 texts = st.text(st.characters(codec="utf-8", exclude_characters="\n\r"), max_size=6)
@@ -68,16 +67,6 @@ def test_what_stands_in_training_is_counted_as_by_hand(
     assert alone == {"sentences_in_train": len({key(a) for a, _ in test} & {key(a) for a, _ in train} - {""})}
 
 
-def test_vectors_are_those_of_each_side() -> None:
-    first, second = items(("a", "b c"), ("b c", "a")), items(("d", "a"))
-    found = splits.vectors_of(HASHED, [first, second])
-    for part, sides in zip((first, second), found, strict=True):
-        for number, side in enumerate(sides):
-            np.testing.assert_array_equal(side, HASHED.vectors([pair[number] for pair in part.texts]))
-    ((alone,),) = splits.vectors_of(HASHED, [items(("a",), ("a",))])
-    assert alone.shape == (2, 16)
-
-
 @pytest.mark.parametrize(
     ("layout", "rows", "said"),
     [
@@ -91,17 +80,6 @@ def test_vectors_are_those_of_each_side() -> None:
 def test_bad_files_are_told_in_one_line(tmp_path: Path, layout: str, rows: list[str], said: str) -> None:
     with pytest.raises(DataError, match=said):
         splits.read_items(write(tmp_path / "part", rows), layout)
-
-
-def test_labels_must_be_known_from_training() -> None:
-    train = Items([("a",), ("b",)], ["y", "x"], [1, 2], Path("train"))
-    odd = Items([("a",), ("b",)], ["x", "z"], [1, 2], Path("dev"))
-    names, (numbers,) = splits.numbered([train])
-    assert names == ["x", "y"] and numbers.tolist() == [1, 0]
-    with pytest.raises(DataError, match="dev, line 2: the label 'z' is not in the training part train"):
-        splits.numbered([train, odd])
-    with pytest.raises(DataError, match="train: all labels are the same"):
-        splits.numbered([Items([("a",)], ["y"], [1], Path("train"))])
 
 
 def test_the_polish_sets_as_published(psp_data: Path) -> None:

@@ -18,8 +18,7 @@ from psp.text.tokenizer_kinds import as_tokenizer
 from psp.training.encoders import checked_encoder
 from psp.training.encoders.joint import JointEncoder
 from psp.training.encoders.mean import MeanEncoder
-from psp.training.loop import Training
-from tests.training.conftest import CONFIG, QUICK, Made, corpus, make, sentences, write_heldout
+from tests.training.conftest import QUICK, Made, sentences, train
 from tests.training.training_process import Job, after_kill_9
 
 ROWS = [[1, 2, 0, 5, 6], [3, 7], [], [0, 0, 4, 4], [2, 6, 6]]
@@ -63,14 +62,6 @@ def test_vectors_and_gradients_are_those_of_the_parts_joined(join: str, scaled: 
 
 
 @pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    found = make(folder, corpus(600, seed=1), 300)
-    write_heldout(found)
-    return found
-
-
-@pytest.fixture(scope="module")
 def vocabularies(made: Made) -> list[Path]:
     """The subwords, and the pairs' trigrams; the store of both lies beside them."""
     folder = made.store.parent
@@ -106,10 +97,8 @@ def test_a_folder_embeds_as_the_trained_encoders_do(
 
     seen, own = Seen(), encoder(join, scaled, (12, 12) if join == "add" else (12, 8))
     settings = {"epochs": 2, "learning_rate": 0.02, "batch_size": 64, "select": "last", "token_dropout": 0.1}
-    report = Training(
-        made.store.with_name("joint.h5"), vocabularies, tmp_path / "model", tmp_path / "train", settings, seen,
-        threads=1, model_config=CONFIG, warn_pairs=0, encoder=own,
-    ).run()  # fmt: skip
+    given = {"store": made.store.with_name("joint.h5"), "tokenizer": vocabularies, "encoder": own}
+    report = train(tmp_path, made, settings, seen, **given)
     model = load_model(tmp_path / "model")
     np.testing.assert_array_equal(model.embed_raw_text(made.unseen[0]), seen.vectors)
     assert report["encoder"] == checked_encoder(own) and report["vocabulary"] == len(as_tokenizer(vocabularies))
@@ -122,10 +111,7 @@ def test_a_folder_embeds_as_the_trained_encoders_do(
 
 def test_wrong_parts_are_told(made: Made, vocabularies: list[Path], tmp_path: Path) -> None:
     def run(paths: list[Path], own: dict[str, Any], **more: Any) -> None:
-        Training(
-            made.store.with_name("joint.h5"), paths, None, tmp_path / "train", {}, None, threads=1,
-            model_config=CONFIG, encoder=own, **more,
-        ).run()  # fmt: skip
+        train(tmp_path, made, {}, store=made.store.with_name("joint.h5"), tokenizer=paths, encoder=own, **more)
 
     three = encoder()
     three["parts"].append(three["parts"][0])
@@ -150,8 +136,9 @@ def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(
         "token_dropout": 0.1, "dropout": 0.1, "schedule": "linear", "dim": 12,
     }  # fmt: skip
     changes = {"store": made.store.with_name("joint.h5"), "tokenizer": vocabularies, "encoder": own}
-    heldout = made.store.with_name("heldout.tsv")
-    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**QUICK, **settings}, changes=changes)
+    job = Job(
+        made.store, made.sentencepiece, made.heldout, tmp_path / "undisturbed", {**QUICK, **settings}, changes=changes
+    )
     assert job.run() == 0
     assert after_kill_9(job, tmp_path / "killed").results() == job.results()
     assert read_json(tmp_path / "killed/train/train.json")["best"]["error"] < 60  # % of 200 sentences

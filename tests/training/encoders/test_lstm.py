@@ -14,13 +14,12 @@ from hypothesis import strategies as st
 
 import psp
 from psp.config.blocks.training import TrainSettings
-from psp.core.errors import ConfigError
 from psp.core.files import read_json
 from psp.core.machine import has_bfloat16_lstm
 from psp.text.tokenizer import Encoded
 from psp.training.encoders import checked_encoder
 from psp.training.encoders.lstm import LstmEncoder, lstm_encoder, scrambled
-from tests.training.conftest import QUICK, Made, corpus, make, sentences, write_heldout
+from tests.training.conftest import QUICK, Made, sentences
 from tests.training.training_process import Job, after_kill_9
 
 OWN = checked_encoder({"kind": "blstm", "width": 6, "scramble": 0.0})
@@ -162,28 +161,6 @@ def test_the_matrices_have_a_rate_and_a_limit_of_their_own() -> None:
         assert moved == pytest.approx({"table": 0.05}.get(name, 0 if "bias_hh" in name else 0.002), rel=1e-2), name
 
 
-@pytest.mark.parametrize(
-    ("changes", "message"),
-    [
-        ({"combine": "sum"}, "lstm.combine"),
-        ({"widht": 3}, "lstm.widht is not a key"),
-        ({"clip": 0}, "lstm.clip"),
-        ({"precision": "mixed"}, "lstm.precision"),
-    ],
-)
-def test_wrong_settings_are_told(changes: dict[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        checked_encoder({"kind": "lstm", **changes})
-
-
-@pytest.fixture(scope="module")
-def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    found = make(folder, corpus(600, seed=1), 300)
-    write_heldout(found)
-    return found
-
-
 SETTINGS: dict[str, Any] = {
     "encoder": {"kind": "blstm", "width": 12, "learning_rate": 0.005, "clip": 1.0, "scramble": 0.3},
     "objective": "margin", "margin": 0.4, "directions": "both", "init": "zipf", "learning_rate": 0.02,
@@ -195,8 +172,7 @@ SETTINGS: dict[str, Any] = {
 def test_after_kill_9_the_same_command_goes_on_to_the_same_bytes(made: Made, tmp_path: Path) -> None:
     own = {**SETTINGS["encoder"], "precision": "float32"}
     settings = {key: value for key, value in SETTINGS.items() if key != "encoder"}
-    heldout = made.store.with_name("heldout.tsv")
-    job = Job(made.store, made.sentencepiece, heldout, tmp_path / "undisturbed", {**QUICK, **settings},
+    job = Job(made.store, made.sentencepiece, made.heldout, tmp_path / "undisturbed", {**QUICK, **settings},
               changes={"encoder": own})  # fmt: skip
     assert job.run() == 0
     assert after_kill_9(job, tmp_path / "killed").results() == job.results()

@@ -19,8 +19,8 @@ def drawn(pairs: int, dim: int, seed: int = 0, dtype: torch.dtype = torch.float6
     return torch.randn(2 * pairs, dim, generator=torch.Generator().manual_seed(seed), dtype=dtype)
 
 
-def refusals(pairs: int, seed: int) -> Tensor:
-    return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < 0.3
+def refusals(pairs: int, seed: int, share: float = 0.3) -> Tensor:
+    return torch.rand(pairs, pairs, generator=torch.Generator().manual_seed(seed)) < share
 
 
 def plain(vectors: Tensor, margin: float, scale: float, refused: Tensor | None) -> float:
@@ -56,26 +56,20 @@ def test_the_loss_is_its_definition(masked: bool) -> None:
     dim=st.integers(1, 9),
     margin=st.sampled_from([0.0, 0.3]),
     scale=st.sampled_from([1.0, 20.0, 40.0]),
-    masked=st.booleans(),
+    share=st.sampled_from([None, 0.3, 1.0]),
     seed=st.integers(0, 99),
 )
 def test_loss_and_gradient_are_those_of_torch(
-    pairs: int, dim: int, margin: float, scale: float, masked: bool, seed: int
+    pairs: int, dim: int, margin: float, scale: float, share: float | None, seed: int
 ) -> None:
     vectors = drawn(pairs, dim, seed).requires_grad_()
-    refused = refusals(pairs, seed) if masked else None
+    refused = None if share is None else refusals(pairs, seed, share)
     expected = infonce_loss(*vectors.chunk(2), margin, scale, refused)
     (slope,) = torch.autograd.grad(expected * 3, vectors)
     found = infonce_objective(vectors, margin, scale, refused, reduced=False)
     (ours,) = torch.autograd.grad(found * 3, vectors)
     torch.testing.assert_close(found, expected)
     torch.testing.assert_close(ours, slope)
-
-
-def test_gradients_by_differences() -> None:
-    vectors = drawn(6, 4).requires_grad_()
-    refused = refusals(6, 3)
-    assert torch.autograd.gradcheck(lambda v: infonce_objective(v, 0.3, 5.0, refused, reduced=False), vectors)
 
 
 def test_zero_vectors_have_no_say_and_no_nan() -> None:
@@ -87,30 +81,6 @@ def test_zero_vectors_have_no_say_and_no_nan() -> None:
     torch.testing.assert_close(loss, expected)
     (gradient,) = torch.autograd.grad(loss, vectors)
     assert torch.isfinite(gradient).all()
-
-
-def test_a_pair_alone_or_refused_by_all_has_no_loss() -> None:
-    for vectors, refused in ((drawn(1, 4), None), (drawn(3, 4), torch.ones(3, 3, dtype=torch.bool))):
-        vectors.requires_grad_()
-        loss = infonce_objective(vectors, 0.3, 20.0, refused)
-        (gradient,) = torch.autograd.grad(loss, vectors)
-        assert float(loss.detach()) == pytest.approx(0, abs=1e-6) and gradient.abs().max() < 1e-6
-
-
-def test_products_of_bfloat16_change_little_and_no_setting() -> None:
-    vectors = drawn(256, 1024, dtype=torch.float32)
-    vectors[256:] += vectors[:256]  # translations that resemble each other
-    before = torch.get_float32_matmul_precision()
-    results = []
-    for reduced in (False, True):
-        vectors = vectors.detach().requires_grad_()
-        loss = infonce_objective(vectors, 0.3, 20.0, reduced=reduced)
-        (gradient,) = torch.autograd.grad(loss, vectors)
-        results.append((float(loss.detach()), gradient))
-    assert results[1][0] == pytest.approx(results[0][0], rel=0.01)
-    cosine = torch.nn.functional.cosine_similarity(results[0][1].ravel(), results[1][1].ravel(), dim=0)
-    assert cosine > 0.999
-    assert torch.get_float32_matmul_precision() == before
 
 
 def test_on_a_gpu_products_are_reduced_for_mixed_precision_alone() -> None:

@@ -39,10 +39,3 @@ def test_they_are_those_of_a_loop(data: st.DataObject) -> None:
         assert mask.tolist() == plain(pairs, rows, mask_equal)
         lonely = [i for i in range(len(rows)) if all(mask[i, j] for j in range(len(rows)) if j != i)]
         assert without_negative(mask) == 2 * len(lonely)  # a pair's two sentences
-
-
-def test_a_pair_of_the_other_kind_is_no_negative() -> None:
-    pairs = ListSource([[1], [2], [3]], [[11], [12], [13]], [False, True, True]).read(0, 3)
-    mask = masked(pairs, np.arange(3), mask_equal=True)
-    assert mask.tolist() == [[False, True, True], [True, False, False], [True, False, False]]
-    assert without_negative(mask) == 2

@@ -70,10 +70,11 @@ def test_threads_do_not_change_a_bit():
 def test_products_of_bfloat16_are_near_those_of_float32(masked):
     vectors = torch.randn(1024, 256, generator=torch.Generator().manual_seed(1), requires_grad=True)
     mask = torch.rand(512, 512, generator=torch.Generator().manual_seed(2)) < 0.01 if masked else None
-    gradients = []
+    gradients, before = [], torch.get_float32_matmul_precision()
     for reduced in (False, True):
         loss = infonce_objective(vectors, 0.3, 20.0, mask, reduced=reduced)
         gradients.append(torch.autograd.grad(loss, vectors)[0])
     exact, rounded = gradients
     assert not torch.equal(exact, rounded)
     assert (exact - rounded).norm() < 0.03 * exact.norm()
+    assert torch.get_float32_matmul_precision() == before

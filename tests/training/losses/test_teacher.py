@@ -58,13 +58,6 @@ def test_the_loss_and_its_gradient_are_the_definition_s(count: int, scale: float
     torch.testing.assert_close(found[0][1][rows], found[1][1][rows], rtol=1e-3, atol=2e-4)
 
 
-def test_a_student_with_the_teachers_cosines_has_no_loss() -> None:
-    vectors = torch.randn(8, 5)
-    units = torch.nn.functional.normalize(vectors, dim=1)
-    for function in (divergence_loss, divergence_objective):
-        assert float(function(3 * vectors, units @ units.T, 20.0)) == pytest.approx(0, abs=1e-3)
-
-
 def test_neighbourhoods_depend_on_the_seed_and_the_step_alone() -> None:
     settings = TeacherSettings(encoder="x", centres=4, neighbours=2, among=5, weight=1)
     given_targets = targets(60)

@@ -125,33 +125,6 @@ def test_of_equally_similar_ones_the_first_is_taken(negatives: str, kinds: int) 
     np.testing.assert_array_equal(found.target, expected.target)
 
 
-def test_a_pair_that_shares_a_text_is_not_a_negative() -> None:
-    #                 0         1        2        3         4
-    source = sentences([[1, 2], [1, 2], [3], [4, 4], [7]])
-    target = sentences([[10], [11], [10], [1, 2], [12]])
-    # 0 and 1 share the source, 0 and 2 the target, and 3's target is 0's and 1's source; 4 is everybody's candidate.
-    vectors = torch.eye(5) * 0.1 + 1.0
-    found = mine(vectors, vectors, Excluded(source, target, mask_equal=True), "opposite")
-    assert found.source[0] == 5 + 4
-    assert found.source[1] in (5 + 2, 5 + 4)
-    rows, columns = Excluded(source, target, mask_equal=True).places(np.arange(5))
-    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {
-        *((i, i) for i in range(5)), (0, 1), (1, 0), (0, 2), (2, 0), (0, 3), (3, 0), (1, 3), (3, 1),
-    }  # fmt: skip
-
-
-def test_without_masking_only_the_pair_itself_is_excluded() -> None:
-    same = sentences([[1], [1], [1]])
-    rows, columns = Excluded(same, same, mask_equal=False).places(np.arange(1, 3))
-    assert set(zip(rows.tolist(), columns.tolist(), strict=True)) == {(0, 1), (1, 2)}
-
-
-def test_a_pair_without_any_candidate_is_told() -> None:
-    same = sentences([[1], [1]])
-    found = mine(torch.ones(2, 3), torch.ones(2, 3), Excluded(same, same, mask_equal=True), "any")
-    assert found.source.tolist() == found.target.tolist() == [-1, -1]
-
-
 @settings(max_examples=60)
 @given(st.lists(st.lists(st.integers(0, 3), max_size=4), min_size=1, max_size=40))
 def test_hashes_are_equal_exactly_when_texts_are(rows: list[list[int]]) -> None:
@@ -190,17 +163,6 @@ def test_random_negatives_are_drawn_evenly() -> None:
     for row in range(5):
         shares = np.bincount(drawn[:, row], minlength=5) / 1500
         assert shares[row] == 0 and np.abs(np.delete(shares, row) - 0.25).max() < 0.05
-
-
-def test_random_negatives_do_not_look_at_the_vectors() -> None:
-    rng = np.random.default_rng(1)
-    pairs = Pairs(random_sentences(rng, 60, 9, 4), random_sentences(rng, 60, 9, 4), np.zeros(60, dtype=bool))
-    how = {"negatives": "random", "mask_equal": True}
-    found = [
-        mine_by_kind(pairs, torch.randn(60, 4), torch.randn(60, 4), generator=np.random.default_rng(7), **how)
-        for _ in range(2)
-    ]
-    np.testing.assert_array_equal(found[0].source, found[1].source)
 
 
 @pytest.mark.parametrize("negatives", ["auto", "opposite", "same", "any", "random"])

@@ -133,14 +133,6 @@ def test_of_equals_the_first_is_taken_for_any_chunk_and_threads() -> None:
                 np.testing.assert_array_equal(of_columns.index, expected.argmax(axis=0))
 
 
-def test_one_side_alone() -> None:
-    rng = np.random.default_rng(1)
-    rows, columns = vectors(rng, "random", 20, 8), vectors(rng, "random", 30, 8)
-    of_rows, of_columns = nearest(rows, columns, nothing, both=False, reduced=True)
-    check(of_rows, rows.double().numpy() @ columns.double().numpy().T)
-    assert np.isneginf(of_columns.value).all()
-
-
 @pytest.mark.parametrize("kind", KINDS)
 def test_torchs_own_path_chooses_the_same(kind: str) -> None:
     """The path of a GPU, on the CPU."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import dataclasses
 import functools
 import json
@@ -20,15 +19,14 @@ import pytest
 import torch
 
 from psp.config.blocks.training import PAPER, CheckpointSchedule
-from psp.core.errors import ConfigError, DataError
+from psp.core.errors import DataError
 from psp.evaluation.development import Development
 from psp.training import optimiser, trainer
 from psp.training.batches import Epoch
-from psp.training.loop import Training
 from psp.training.saving.checkpoint import SUMS, Checkpoint, Checkpoints, sole
 from psp.training.torch_state import choose_device
 from tests.conftest import rows_of
-from tests.training.conftest import Made, corpus, make
+from tests.training.conftest import Made, corpus, make, train
 from tests.training.training_process import Job
 
 # ---------------------------------------------------------------------------------------------------- the files alone
@@ -61,10 +59,6 @@ def test_what_was_saved_comes_back(tmp_path: Path) -> None:
     assert torch.equal(found.tensor("encoder.table"), TABLE + 100)
     assert found.names("best.") == ["best.table"]
     assert found.files(["metrics.csv", "dev.csv"]) == {"metrics.csv": b"step\n"}
-
-
-def test_there_may_be_none(tmp_path: Path) -> None:
-    assert again(tmp_path / "c") is None
 
 
 def test_the_last_few_are_kept_by_their_number(tmp_path: Path) -> None:
@@ -198,22 +192,6 @@ def test_what_a_killed_process_left_half_written_goes_with_the_next_one(tmp_path
     assert names(tmp_path / "c") == ["step-000000100"]
 
 
-@pytest.mark.parametrize(
-    ("when", "message"),
-    [
-        ({"minutes": 0}, "train.checkpoint.minutes is 0, but must be above 0"),
-        ({"minutes": "often"}, "train.checkpoint.minutes is often, but must be a number or null"),
-        ({"steps": 0}, "train.checkpoint.steps is 0, but must be at least 1"),
-        ({"steps": 1.5}, "train.checkpoint.steps is 1.5, but must be a whole number"),
-        ({"keep": 0}, r"train.checkpoint.keep is 0.* write e.g. `keep: 2`"),
-        ({"hours": 1}, "train.checkpoint.hours is not a key; train.checkpoint may hold minutes, steps, keep"),
-    ],
-)
-def test_when_is_checked(when: Mapping[str, Any], message: str) -> None:
-    with pytest.raises(ConfigError, match=message):
-        CheckpointSchedule.of(when)
-
-
 def test_when_they_are_due(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     now = 1000.0
     monkeypatch.setattr("psp.training.saving.checkpoint.time.monotonic", lambda: now)
@@ -248,20 +226,12 @@ SMALL: dict[str, Any] = {
     **PAPER, "directions": "both",
     "epochs": 3, "batch_size": 16, "megabatch": 3, "anneal": 6, "dim": 8, "learning_rate": 0.02, "log_every": 7,
 }  # fmt: skip
-MODEL = {"languages": ["en", "fr"], "lower_case": True, "segment": {}}
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    folder = tmp_path_factory.mktemp("made")
-    sources, targets = corpus(289, seed=1)  # an epoch's last mega-batch is a single pair
-    data = make(folder, (sources, targets), 120)
-    (folder / "heldout.tsv").write_text("".join(f"{a}\t{b}\n" for a, b in zip(*data.unseen, strict=True)))
-    return data
-
-
-def heldout(made: Made) -> Path:
-    return made.store.with_name("heldout.tsv")
+    # An epoch's last mega-batch is a single pair.
+    return make(tmp_path_factory.mktemp("made"), corpus(289, seed=1), 120)
 
 
 @pytest.fixture
@@ -281,22 +251,6 @@ def dense(monkeypatch: pytest.MonkeyPatch) -> None:
 def outputs(folder: Path) -> dict[str, bytes]:
     files = (path for path in folder.rglob("*") if path.is_file())
     return {str(path.relative_to(folder)): path.read_bytes() for path in files if path.name != "timing.csv"}
-
-
-def plain(thing: Any) -> dict[str, str]:
-    """The attributes that are plain values, but for clocks, the bar, and what rates are made of."""
-    others = ("_start", "_since", "_new_steps", "_new_pairs", "_mining", "_elsewhere", "_bar")
-    found = {}
-    for key, value in vars(thing).items():
-        if key not in others:
-            with contextlib.suppress(TypeError):
-                found[key] = json.dumps(value)
-    return found
-
-
-def noticed(self: trainer.Trainer) -> Any:
-    assert self._first_pairs is not None  # read again, from the beginning of the first epoch
-    return plain(self), plain(self.metrics), rows_of(self._first_pairs.source), rows_of(self._first_pairs.target)
 
 
 VARIANTS: dict[str, dict[str, Any]] = {
@@ -339,81 +293,59 @@ OFTEN = ("best, dropout, clip", "full mega-batches, same side")
     "variant", [name if name in OFTEN else pytest.param(name, marks=pytest.mark.slow) for name in VARIANTS]
 )
 def test_going_on_from_any_checkpoint_ends_with_the_same_bytes(
-    tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, rest_always: None, variant: str
+    tmp_path: Path,
+    made: Made,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+    rest_always: None,
+    variant: str,
 ) -> None:
     changes = dict(VARIANTS[variant])
     if changes.pop("dense", False):
         dense(monkeypatch)
-    development = Development.load(None, heldout(made)) if changes.pop("development", True) else None
+    development = Development.load(None, made.heldout) if changes.pop("development", True) else None
     every = changes.pop("every", 1)
     pairs = made.store.with_name("mix.tsv") if changes.pop("text", False) else made.store
 
     def run(folder: Path, **when: Any) -> dict[str, Any]:
-        return Training(
-            pairs, made.sentencepiece, folder / "model", folder / "train", {**SMALL, **changes}, development,
-            threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(minutes=None, **when),
-        ).run()  # fmt: skip
+        checkpoints = CheckpointSchedule(minutes=None, **when)
+        return train(folder, made, {**SMALL, **changes}, development, store=pairs, checkpoints=checkpoints)
 
-    states: dict[int, Any] = {}
-    save, resume = trainer.Trainer._save, trainer.Trainer.resume
-    resumed: list[int] = []
+    beginnings: list[Any] = []
+    check = trainer.Trainer.check_learnt
 
-    def noted(self: trainer.Trainer) -> None:
-        save(self)
-        states[self.step] = noticed(self)
+    def noted(self: trainer.Trainer, **how: Any) -> None:
+        assert self._first_pairs is not None
+        beginnings.append((self.first_loss, rows_of(self._first_pairs.source)))
+        check(self, **how)
 
-    def compared(self: trainer.Trainer, checkpoint: Checkpoint) -> None:
-        resume(self, checkpoint)
-        resumed.append(self.step)
-        # Whatever changes in a trainer is in the checkpoint; a new attribute that is not shows here.
-        assert noticed(self) == states[self.step]
-
+    monkeypatch.setattr(trainer.Trainer, "check_learnt", noted)
     report = run(tmp_path / "undisturbed")
     assert report["passed_over"] == report["epochs"]  # or that counter would prove nothing
     expected = outputs(tmp_path / "undisturbed")
 
     kept = tmp_path / "kept"
-    monkeypatch.setattr(trainer.Trainer, "_save", noted)
-    monkeypatch.setattr(Checkpoints, "clear", lambda self: shutil.move(self.folder, kept))
-    run(tmp_path / "often", steps=1, keep=10**6)
+    with monkeypatch.context() as patch:
+        patch.setattr(Checkpoints, "clear", lambda self: shutil.move(self.folder, kept))
+        run(tmp_path / "often", steps=1, keep=10**6)
     assert outputs(tmp_path / "often") == expected
-    monkeypatch.undo()
+    assert len(list(kept.iterdir())) > 10
 
-    # What the fixtures had set, again.
-    monkeypatch.setattr(trainer, "CATCH_UP_EVERY", 1)
-    monkeypatch.setattr(trainer, "Epoch", functools.partial(Epoch, block_pairs=16, buffer_blocks=4))
-    if variant.startswith("the optimiser of GPUs"):
-        dense(monkeypatch)
-    monkeypatch.setattr(trainer.Trainer, "resume", compared)
     for checkpoint in sorted(kept.iterdir())[::every]:
         folder = tmp_path / checkpoint.name
         shutil.copytree(checkpoint, folder / "train/checkpoints" / checkpoint.name)
-        run(folder)
+        with caplog.at_level(logging.INFO):
+            run(folder)
+        assert f"going on from step {int(checkpoint.name.removeprefix('step-'))} " in caplog.text
         assert outputs(folder) == expected, checkpoint.name
-    assert resumed == sorted(states)[::every] and len(states) > 10
-
-
-@pytest.mark.slow
-def test_how_often_and_whether_they_are_written_changes_no_byte(tmp_path: Path, made: Made, rest_always: None) -> None:
-    found = {}
-    whens: dict[str, dict[str, Any]] = {"none": {"minutes": None}, "time": {"minutes": 1e-9}, "steps": {"steps": 9}}
-    for name, when in whens.items():
-        Training(
-            made.store, made.sentencepiece, tmp_path / name / "model", tmp_path / name / "train",
-            {**SMALL, "dropout": 0.1}, None, threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(**when),
-        ).run()  # fmt: skip
-        found[name] = outputs(tmp_path / name)
-    assert found["none"] == found["time"] == found["steps"]
+    assert all(one == beginnings[0] for one in beginnings)  # with which the end is compared
 
 
 def test_a_larger_log_every_goes_on_with_the_same_training(
     tmp_path: Path, made: Made, monkeypatch: pytest.MonkeyPatch, rest_always: None, caplog: pytest.LogCaptureFixture
 ) -> None:
     def run(**changes: Any) -> None:
-        Training(
-            made.store, made.sentencepiece, tmp_path / "model", tmp_path / "train", {**SMALL, **changes}, None,
-            threads=1, model_config=MODEL, checkpoints=CheckpointSchedule(steps=20),
-        ).run()  # fmt: skip
+        train(tmp_path, made, {**SMALL, **changes}, checkpoints=CheckpointSchedule(steps=20))
 
     run()
     expected = (tmp_path / "model/model.safetensors").read_bytes()
@@ -433,7 +365,7 @@ def job(tmp_path_factory: pytest.TempPathFactory, made: Made) -> Job:
     """An undisturbed training, without a checkpoint."""
     settings = {**SMALL, "dropout": 0.1, "clip": 0.5}
     folder = tmp_path_factory.mktemp("undisturbed")
-    job = Job(made.store, made.sentencepiece, heldout(made), folder, settings, {"minutes": None})
+    job = Job(made.store, made.sentencepiece, made.heldout, folder, settings, {"minutes": None})
     assert job.run() == 0
     assert not job.checkpoints()
     return job

@@ -15,12 +15,11 @@ from psp.core.errors import ConfigError, DataError
 from psp.models.folder import load_model, save_model
 from psp.models.registry import load_encoder
 from psp.pairs.store import Store
-from psp.training.loop import Training
 from psp.training.teaching import teach as module
 from psp.training.teaching.targets import NONE, TEXT, DistillationTargets
 from psp.training.teaching.teach import neighbours
 from tests.conftest import rows_of
-from tests.training.conftest import corpus
+from tests.training.conftest import corpus, train
 from tests.training.teaching.conftest import TEACHER, Case, settings, taught
 from tests.training.training_process import CONTEXT, Job
 
@@ -175,11 +174,7 @@ def test_a_missing_teacher_and_one_that_knows_no_sentence_are_told(case: Case, t
 
 
 def learn(case: Case, folder: Path, teacher: Path | None, **changes: Any) -> dict[str, Any]:
-    return Training(
-        case.store, case.sentencepiece, folder / "model", folder / "train", TRAIN, None, threads=1,
-        model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}, warn_pairs=0,
-        teacher=teacher, teaching=settings(case, **changes),
-    ).run()  # fmt: skip
+    return train(folder, case, TRAIN, teacher=teacher, teaching=settings(case, **changes))
 
 
 def agreement(case: Case, folder: Path) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 import random
 from pathlib import Path
 
@@ -64,10 +63,6 @@ SETTINGS = {"batch_size": 16, "epochs": 1, "learning_rate": 2e-3, "max_length": 
 
 
 PAIRS = make_pairs(264)
-
-
-def read_json(path: Path):
-    return json.loads(path.read_text())
 
 
 def train(folder, base, *, pairs=PAIRS[:240], development=None, mixed=False, name="model", **given):

@@ -10,6 +10,7 @@ from psp.pairs.mix import mix
 from psp.pairs.subword import train_subword
 from psp.pairs.translator_heldout import hold_out
 from psp.training.translator import train_translator
+from tests.conftest import write_pair_file
 
 FRENCH = "zéro un deux trois quatre cinq six sept huit neuf dix onze douze Treize"
 ENGLISH = "zero one two three four five six seven eight nine ten eleven twelve Thirteen"
@@ -31,15 +32,10 @@ def sentences(count: int, seed: int = 1) -> list[tuple[str, str]]:
     return list(found.items())
 
 
-def write_pairs(path: Path, rows: list[tuple[str, str]]) -> Path:
-    path.write_text("".join(f"{source}\t{target}\n" for source, target in rows), encoding="utf-8")
-    return path
-
-
 def prepare(folder: Path, rows: list[tuple[str, str]]) -> SimpleNamespace:
     """Mixed pairs, held-out ones and a sentencepiece model, in a folder."""
     folder.mkdir(exist_ok=True)
-    file = write_pairs(folder / "numbers.txt", rows)
+    file = write_pair_file(folder / "numbers.txt", rows)
     mix([("numbers", file)], folder / "mix.tsv", folder / "none.tsv", folder / "mix.json", heldout_pairs=0, seed=1)
     pairs, heldout = folder / "pairs.tsv", folder / "heldout.tsv"
     hold_out(

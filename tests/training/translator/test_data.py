@@ -11,7 +11,8 @@ from psp.pairs.pair_file import read_sides
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.training.translator.data import Batches, collate, encode_pairs
 from psp.training.translator.errors import with_errors
-from tests.training.translator.conftest import sentences, write_pairs
+from tests.conftest import write_pair_file
+from tests.training.translator.conftest import sentences
 
 
 @pytest.fixture(scope="module")
@@ -67,7 +68,7 @@ def test_padding_is_marked_and_none_needs_no_mask():
 
 def test_a_line_of_ten_thousand_words_is_cut_and_counted(processor, tmp_path):
     rows = [*sentences(20), ("un " * 10_000, "one " * 10_000)]
-    found = encode_pairs(write_pairs(tmp_path / "long.tsv", rows), processor, tmp_path, max_tokens=30)
+    found = encode_pairs(write_pair_file(tmp_path / "long.tsv", rows), processor, tmp_path, max_tokens=30)
     assert found.counts["cut"] == 2
     assert np.diff(found.source.offsets)[-1] == 31
     assert found.source.ids[-1] == processor.eos_id()
@@ -76,14 +77,14 @@ def test_a_line_of_ten_thousand_words_is_cut_and_counted(processor, tmp_path):
 
 
 def test_the_vocabulary_of_another_model_is_refused(processor, tmp_path):
-    file = write_pairs(tmp_path / "other.tsv", [("ДВА ТРИ 四", "два три") for _ in range(5)])
+    file = write_pair_file(tmp_path / "other.tsv", [("ДВА ТРИ 四", "два три") for _ in range(5)])
     with pytest.raises(DataError, match=r"other.tsv: \d+% of its subwords are unknown .* made for other text"):
         encode_pairs(file, processor, tmp_path, max_tokens=30)
 
 
 def test_an_empty_file_is_an_error(processor, tmp_path):
     with pytest.raises(DataError, match="holds no pairs"):
-        encode_pairs(write_pairs(tmp_path / "none.tsv", []), processor, tmp_path, max_tokens=30)
+        encode_pairs(write_pair_file(tmp_path / "none.tsv", []), processor, tmp_path, max_tokens=30)
 
 
 def rows(side):

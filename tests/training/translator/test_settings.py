@@ -2,18 +2,15 @@
 
 import pytest
 
-from psp.config.blocks.translator import TranslatorSettings, TranslatorTrainBlock
+from psp.config.blocks.translator import TranslatorSettings
 from psp.core.errors import ConfigError
 
 
 @pytest.mark.parametrize(
     ("settings", "message"),
     [
-        ({"dim": 30, "heads": 4}, "translator.dim is 30, but must be a multiple of 8"),
         ({"epochs": None, "steps": None}, "neither steps nor minutes limits training"),
         ({"epochs": None, "minutes": 5, "schedule": "linear"}, "its end is not known"),
-        ({"layers": 3}, "translator.layers is not a key"),
-        ({"dropout": 1}, "translator.dropout is 1, but must be below 1"),
     ],
 )
 def test_settings_that_contradict_one_another_are_errors(settings, message):
@@ -28,8 +25,3 @@ def test_what_changes_nothing_that_is_learned_is_no_part_of_it():
         TranslatorSettings.of({key: value}).learned() != learned
         for key, value in {"dim": 128, "dropout": 0, "patience": 3, "accumulate": 2, "epochs": 3}.items()
     )
-
-
-def test_the_block_of_a_config_has_them_all():
-    assert set(TranslatorSettings.declared()) < set(TranslatorTrainBlock.declared())
-    assert {"vocab_size", "heldout", "development", "threads", "sentencepiece"} < set(TranslatorTrainBlock.declared())
