@@ -38,7 +38,7 @@ $(VENV)/workflow: pyproject.toml constraints.txt
 	touch $@
 
 $(VENV)/installed: $(VENV)/workflow
-	$(PIP) --editable '.[dev]'
+	$(PIP) --editable '.[dev]' --editable ./starter
 	touch $@
 
 # One process more than cores, since some tests wait; neighbours stay in one process, which share what they set up: 148 s

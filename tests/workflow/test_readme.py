@@ -28,11 +28,11 @@ ROOT = Path(__file__).parent.parent.parent
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 GUIDE = tuple(
     f"docs/guide/{page}.md"
-    for page in ("install", "first-model", "language", "own-text", "encoder", "evaluate", "use", "clusters",
-                 "paraphrases", "polish")
+    for page in ("install", "first-model", "language", "own-text", "encoder", "evaluate", "use", "search",
+                 "clusters", "paraphrases", "polish")
 )  # fmt: skip
 PAGES = ("README.md", *GUIDE, "docs/data.md", "docs/training.md", "docs/encoders.md", "docs/transformers.md",
-         "docs/models.md", "docs/evaluation.md", "docs/running.md", "docs/publishing.md",
+         "docs/models.md", "docs/starter.md", "docs/evaluation.md", "docs/running.md", "docs/publishing.md",
          "docs/paraphrases.md", "CONTRIBUTING.md")  # fmt: skip
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
