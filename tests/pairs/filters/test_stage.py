@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.corpora.rows import BadRow
-from psp.pairs.filters import RowError, build, filter_corpus
+from psp.pairs.filters import build, filter_corpus
 from psp.text.normalisation import Normaliser
 from psp.text.repair import repair
 from psp.text.segment import Segmenter
@@ -100,27 +100,6 @@ def test_files_are_the_same_for_any_processes_and_batches(tmp_path):
     for options in ({"processes": 2, "batch": 100}, {"processes": 3, "batch": 7}, {"batch": 1}):
         assert run(rows, tmp_path, {"length": {"min": 2}}, **options) == first
     assert 0 < first[1]["kept"] < 3000
-
-
-class Particular:
-    """A filter that cannot judge one row."""
-
-    name, settings = "particular", {}
-
-    def prepare(self):
-        pass
-
-    def __call__(self, batch):
-        if "7" in batch.source:
-            raise RowError("cannot judge", batch.source.index("7"))
-        return [None] * len(batch)
-
-
-def test_an_error_names_the_row_of_the_corpus(tmp_path):
-    rows = [(str(row), "a") for row in range(10)]
-    for options in ({}, {"batch": 3}, {"batch": 2, "processes": 2}):
-        with pytest.raises(DataError, match=r"^C, line 8: cannot judge$"):
-            run(rows, tmp_path, {}, filters=[Particular()], **options)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
@@ -231,11 +210,6 @@ def test_the_sample_is_small_fair_and_independent_of_order(tmp_path):
 
 def test_no_sample_at_all(tmp_path):
     assert run([("", "")] * 3, tmp_path, {}, sample=0)[2] == b""
-
-
-def test_sample_rows_are_as_the_filters_saw_them(tmp_path):
-    _, _, sample = run([(" Hello\tWORLD ", "X")], tmp_path, {"length": {"min": 2}})
-    assert sample == b"length: target too short\tHello WORLD\tX\n"
 
 
 def test_nothing_kept_is_a_warning(tmp_path, caplog):
