@@ -69,14 +69,6 @@ def test_estimates_are_near_the_true_similarity():
     assert unrelated.max() < 0.2
 
 
-@given(st.integers(0, 128), st.integers(1, 5))
-def test_equal_slots_are_counted(equal, rows):
-    a = np.zeros((rows, minhash.SLOTS), dtype=np.uint8)
-    b = np.ones_like(a)
-    b[:, minhash.SLOTS - equal :] = 0
-    assert minhash.equal_slots(a, b).tolist() == [equal] * rows
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7, 0.8, 0.9, 1.0])
 def test_bands_are_as_wide_as_they_can_be(threshold):
     count, width = minhash.divide(threshold)
@@ -87,12 +79,3 @@ def test_bands_are_as_wide_as_they_can_be(threshold):
     assert count * width <= minhash.SLOTS
     assert shared(count, width) >= 0.98
     assert width == 8 or shared(minhash.SLOTS // (width + 1), width + 1) < 0.98
-
-
-def test_a_band_is_equal_where_all_its_slots_are():
-    random_slots = np.random.default_rng(1).integers(0, 2, (500, minhash.SLOTS), dtype=np.uint8)
-    for width in (1, 3, 8):
-        for number in (0, minhash.SLOTS // width - 1):
-            keys = minhash.band(random_slots, number, width).tolist()
-            slots = [tuple(row) for row in random_slots[:, number * width : (number + 1) * width].tolist()]
-            assert len(set(keys)) == len(set(slots)) == len(set(zip(keys, slots, strict=True)))

@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
 from psp.pairs import pair_file, rank, rank_records
-from psp.pairs.dedupe import dedupe_corpus, seed_for
+from psp.pairs.dedupe import seed_for
 from psp.pairs.rank import rank_corpus, with_scores
 from psp.pairs.rank_records import find_rank, read_sorted, write_sorted
 from psp.text.words import trigram_overlap, words
@@ -154,17 +154,6 @@ def test_pairs_keep_their_order_whatever_the_blocks(tmp_path, monkeypatch, block
     assert [int(row.split(b"\t")[2]) for row in lines(tmp_path / "o.tsv")] == expected
 
 
-def test_an_error_names_the_line(tmp_path):
-    rows = [f"a\tb\t{number}\n" for number in range(20)]
-    rows[15] = "a\tb\tinf\n"
-    (tmp_path / "in.tsv").write_text("".join(rows))
-    with pytest.raises(DataError, match=r"in\.tsv, line 16: the score 'inf' is not"):
-        rank_corpus(
-            tmp_path / "in.tsv", tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[1], seed=1
-        )
-    assert not (tmp_path / "o.tsv").exists()
-
-
 def test_length_is_the_mean_of_both_sides_and_overlap_reads_the_filters_settings(tmp_path):
     rows: Rows = [("a b c d a b c", "a b c x a b c", 0, 0), ("a b c d", "a b c e f g h", 0, 0)] * 5
     source = write(tmp_path / "in.tsv", rows, 2)
@@ -224,28 +213,3 @@ def test_bad_deciles_and_broken_files_leave_nothing(tmp_path):
     with pytest.raises(DataError, match=r"in\.tsv, line 2: the score '1.0 nan' is not"):
         rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", deciles=[1], **arguments)
     assert [path.name for path in tmp_path.iterdir()] == ["in.tsv"]
-
-
-def test_no_pairs_are_ten_empty_deciles(tmp_path):
-    (tmp_path / "in.tsv").touch()
-    found = rank_corpus(
-        tmp_path / "in.tsv", tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[10], seed=1
-    )
-    assert (found["seen"], found["kept"]) == (0, 0) and not (tmp_path / "o.tsv").read_bytes()
-
-
-def test_deduplication_leaves_translation_scores_out(tmp_path):
-    rows: Rows = [("a", "b", 0.5, -1.0), ("A", "b", 0.75, -2.0), ("c", "d", 0.1, -1.0)]
-    found = [
-        dedupe_corpus(
-            write(tmp_path / f"{columns}.tsv", rows, columns),
-            tmp_path / f"out{columns}.tsv",
-            tmp_path / "out.json",
-            corpus="C",
-            cap=None,
-            seed=1,
-        )
-        for columns in (3, 4)
-    ]
-    assert found[0] == found[1] and found[0]["kept"] == 2
-    assert (tmp_path / "out3.tsv").read_bytes() == (tmp_path / "out4.tsv").read_bytes()

@@ -18,24 +18,10 @@ from psp.pairs.store import Store, write_store
 from psp.pairs.text_pairs import TextPairs, is_store, open_source
 from psp.text.words import clean
 from psp.training.batches import Epoch
-from tests.conftest import PAIRS, odd_text, rows_of, train_sentencepiece, write_mixed
+from tests.conftest import PAIRS, odd_text, rows_of, write_mixed
 
 ROWS: list[tuple[str, str, object]] = [(*pair, index % 2) for index, pair in enumerate(PAIRS)]
 SIDE = odd_text.map(clean).filter(bool)
-
-
-@pytest.fixture(scope="module")
-def models(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two vocabularies; without the word mark in front a side can be of unknown pieces alone."""
-    folder = tmp_path_factory.mktemp("sp")
-    train_sentencepiece(folder / "marked.model")
-    train_sentencepiece(folder / "bare.model", add_dummy_prefix=False)
-    return folder
-
-
-@pytest.fixture
-def model(models: Path) -> Path:
-    return models / "marked.model"
 
 
 def without_corpus(path: Path, rows: list[Any]) -> Path:
@@ -151,12 +137,6 @@ def test_bad_lines_are_named_before_anything_is_trained(
     (tmp_path / "pairs.tsv").write_bytes(content)
     with pytest.raises(DataError, match=message):
         TextPairs(tmp_path / "pairs.tsv", model, ["en", "fr"])
-
-
-def test_only_a_line_feed_ends_a_line(tmp_path: Path, model: Path) -> None:
-    (tmp_path / "pairs.tsv").write_bytes("a\u2028b\tc\rd\ne\x85f\tg\r\n".encode())
-    with TextPairs(tmp_path / "pairs.tsv", model, ["en", "fr"]) as text:
-        assert len(text) == 2
 
 
 def test_a_file_that_is_not_there_or_is_a_folder(tmp_path: Path, model: Path) -> None:
