@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import random
 import socket
 from pathlib import Path
 
@@ -91,20 +90,6 @@ def test_the_copy_with_the_highest_score_stays_for_any_buckets_and_blocks(
             assert read(out) == expected
             assert counts["duplicates"] == len(rows) - len(unique)
             assert counts["capped"] == len(unique) - len(expected)
-
-
-def test_the_cap_is_a_fair_choice_that_the_order_of_rows_does_not_change(tmp_path):
-    rows = [(f"source {number}", f"target {number}") for number in range(4000)]
-    kept, _ = run_dedupe(rows, tmp_path, cap=1000)
-    shuffled = random.Random(5).sample(rows, len(rows))
-    assert run_dedupe(shuffled, tmp_path, cap=1000)[0] == kept
-    # of each quarter 250 are expected, with a standard deviation of 12
-    quarters = [sum(row in set(kept) for row in rows[start : start + 1000]) for start in range(0, 4000, 1000)]
-    assert all(190 < quarter < 310 for quarter in quarters)
-    assert [row for row in rows if row in set(kept)] != kept  # shuffled, too
-    for other in ({"corpus": "D"}, {"seed": 2}):
-        overlap = len(set(kept) & set(run_dedupe(rows, tmp_path, cap=1000, **other)[0]))
-        assert 190 < overlap < 310
 
 
 def test_a_hash_collision_costs_nothing(tmp_path, monkeypatch):

@@ -34,19 +34,6 @@ def test_shingles_are_those_of_the_plain_definition(pairs):
     assert found.full.tolist() == [all(pair) for pair in keys]
 
 
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=8), st.integers(0, 2**64 - 1))
-def test_a_signature_depends_on_its_row_alone(pairs, seed):
-    whole = minhash.signatures(minhash.shingles(lines(pairs)), seed)
-    assert whole.shape == (len(pairs), minhash.SLOTS)
-    for row, pair in enumerate(pairs):
-        assert (minhash.signatures(minhash.shingles(lines([pair])), seed)[0] == whole[row]).all()
-    # Marks, case and white space make no difference; sides that change places do.
-    other = [(f"  {source.upper()}.", f"¿{target.upper()}?") for source, target in pairs]
-    same = [numbers(a) == numbers(b) for a, b in zip(pairs, other, strict=True)]
-    again = minhash.signatures(minhash.shingles(lines(other)), seed)
-    assert [bool((a == b).all()) for a, b, alike in zip(whole, again, same, strict=True) if alike] == [True] * sum(same)
-
-
 def test_estimates_are_near_the_true_similarity():
     choose = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"

@@ -67,16 +67,6 @@ def test_scores_are_left_out(tmp_path, further):
     assert run_mix(scored, tmp_path)[:2] == run_mix(plain, tmp_path)[:2]
 
 
-def test_the_mix_is_shuffled_and_the_seed_decides(tmp_path):
-    corpora = [[(f"{name} {number}", f"t {number}") for number in range(500)] for name in ("a", "b")]
-    kept, _, _ = run_mix(corpora, tmp_path)
-    again, _, _ = run_mix([corpora[0][::-1], corpora[1]], tmp_path)
-    other, _, _ = run_mix(corpora, tmp_path, seed=2)
-    assert kept == again
-    assert sorted(kept) == sorted(other) and kept != other
-    assert 200 < sum(row[2] == "0" for row in kept[:500]) < 300
-
-
 def test_a_small_corpus_gives_a_tenth_and_says_so(tmp_path, caplog):
     rows = [(f"source {number}", f"target {number}") for number in range(100)]
     kept, held, summary = run_mix([rows], tmp_path, heldout_pairs=2000)
