@@ -116,18 +116,14 @@ def test_parts_that_are_not_there(tmp_path: Path, model: Path) -> None:
     ("content", "message"),
     [
         (b"", r"pairs\.tsv: holds no pair"),
-        (b"\n", r"pairs\.tsv, line 1: 1 columns"),
         (b"a b\n", r"pairs\.tsv, line 1: 1 columns; write a source, a tab"),
-        (b"a\tb\t0\tc\n", r"pairs\.tsv, line 1: 4 columns"),
         (b"a\tb\n" * 9 + b"a\tb\t0\n", r"pairs\.tsv, line 10: 3 columns where the first line has 2"),
         (b"a\tb\t0\n" * 9 + b"a\tb\n", r"pairs\.tsv, line 10: 2 columns where the first line has 3"),
-        (b"a\tb\n" * 9 + b"\n", r"pairs\.tsv, line 10: 1 columns"),
         (b"a\tb\n" * 9 + b"\tb\n", r"pairs\.tsv, line 10: a side without text"),
         (b"a\tb\n" * 9 + b"a\t \xe2\x80\xa8", r"pairs\.tsv, line 10: a side without text"),
         (b"a\tb\n" * 9 + b"a\tb\xff\n" + b"a\tb\n", r"pairs\.tsv, line 10: not UTF-8 \(a byte 0xff\)"),
         (b"a\tb\xe2\x80\xa8c\n\r\tb\xff", r"pairs\.tsv, line 2: not UTF-8"),
         (b"a\tb\t0\na\tb\t0.5\n", r"pairs\.tsv, line 2: the third column is '0\.5', not the index"),
-        (b"a\tb\t0\na\tb\tc\n", r"pairs\.tsv, line 2: the third column is 'c', not the index of a corpus"),
     ],
 )
 def test_bad_lines_are_named_before_anything_is_trained(

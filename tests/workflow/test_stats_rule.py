@@ -42,7 +42,3 @@ def test_corpora_are_measured_and_labels_read(copy_of_finished):
         "agreement": [],
     }
     assert (project.folder / SHEET).read_bytes() == before
-    (project.folder / "ann.tsv").write_text(f"{header}\np0\ta\tb\t1\t1\n")
-    output = project.run(REPORT, check=False).output
-    assert "ann.tsv: no pair of these corpora has the id p0" in output
-    assert not (project.folder / TEXT).exists()
