@@ -194,6 +194,7 @@ def test_a_model_is_chosen_by_english_sts_pairs_where_it_has_english_alone():
     # Of the archive of STS sets, nothing is in German and French, and SemEval-2017 has Spanish.
     archives = {name: "sts/STS.zip" in checked.downloads(checked.model(name)) for name in models}
     assert archives == dict.fromkeys(models, True) | {"de-fr": False, "paper": False, "file": False}
+    assert checked.downloads(checked.model("de-fr")) == ["opus/News/v1/de-fr.txt.zip", "lid/lid.176.ftz"]
     # As in the paper, nothing is held out; without English, nothing is left to choose the best epoch by.
     assert config(fr(recipe="paper")).model("fr")["development"]["heldout"] == 0
     assert "write e.g. `development: {heldout: 2000}`" in message(models={"paper": {**own, "recipe": "paper"}})

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import bz2
-import gzip
-import lzma
 import sys
 import tracemalloc
-import zipfile
 from pathlib import Path
 
 import pytest
@@ -15,7 +11,7 @@ import pytest
 from psp.core.errors import DataError, PspError
 from psp.core.files import opened
 from psp.corpora import open_corpus
-from psp.corpora.rows import BadRow
+from tests.corpora.conftest import packed
 
 PAIRS = [(f"Satz Nummer {number} {'x' * (number % 7)}", f"phrase numéro {number}") for number in range(5000)]
 SCORED = [(*pair, number / 7) for number, pair in enumerate(PAIRS)]
@@ -25,28 +21,6 @@ ENDINGS = (".tsv", ".TSV.GZ", *(f".txt{ending}" for ending in PACKED))
 
 def lines(rows: list) -> bytes:
     return "".join("\t".join(map(str, row)) + "\n" for row in rows).encode()
-
-
-def write(path: Path, data: bytes) -> Path:
-    suffix = path.suffix.lower()
-    if suffix == ".gz":
-        path.write_bytes(gzip.compress(data, mtime=0))
-    elif suffix in (".bz2", ".xz"):
-        path.write_bytes({".bz2": bz2, ".xz": lzma}[suffix].compress(data))
-    elif suffix == ".zst":
-        zstandard = pytest.importorskip(
-            "zstandard", reason="zstandard is not installed (pip install 'paraphrastic[data]')"
-        )
-        half = len(data) // 2
-        # Two frames, as `cat a.zst b.zst` makes them.
-        path.write_bytes(b"".join(zstandard.ZstdCompressor().compress(part) for part in (data[:half], data[half:])))
-    elif suffix == ".zip":
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.writestr("folder/pairs.tsv", data)
-            archive.writestr("README.txt", "about")
-    else:
-        path.write_bytes(data)
-    return path
 
 
 def fails(path: Path) -> str:
@@ -60,21 +34,21 @@ def fails(path: Path) -> str:
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("rows", [PAIRS, SCORED, PAIRS[:1]])
 def test_the_same_rows_however_it_is_compressed(tmp_path, ending, rows):
-    path = write(tmp_path / f"pairs{ending}", lines(rows))
+    path = packed(tmp_path / f"pairs{ending}", lines(rows))
     assert list(open_corpus("local", path)) == rows
     assert list(open_corpus("local", path, "pairs", ("de", "fr"))) == rows
 
 
 def test_odd_characters_a_mark_and_a_last_line_without_end(tmp_path):
     rows = [("\u2028a\u0085", "b\r"), ("\x1c", "\ufeff")]
-    path = write(tmp_path / "a.tsv", "\ufeffOne\tTwo\n".encode() + lines(rows)[:-1])
+    path = packed(tmp_path / "a.tsv", "\ufeffOne\tTwo\n".encode() + lines(rows)[:-1])
     assert list(open_corpus("local", path)) == [("One", "Two"), *rows]
-    assert list(open_corpus("local", write(tmp_path / "empty.tsv", b""))) == []
+    assert list(open_corpus("local", packed(tmp_path / "empty.tsv", b""))) == []
 
 
 @pytest.mark.parametrize("ending", PACKED)
 def test_every_truncation_is_found(tmp_path, ending):
-    path = write(tmp_path / f"a{ending}", lines(PAIRS))
+    path = packed(tmp_path / f"a{ending}", lines(PAIRS))
     whole = path.read_bytes()
     step = len(whole) // 60
     for size in [0, 1, *range(2, len(whole), step), len(whole) - 1]:
@@ -112,31 +86,21 @@ def test_a_missing_file_and_a_folder(tmp_path):
 def test_bytes_that_are_not_utf8_name_the_line(tmp_path):
     """One is a bad row, as are the halves of a character that some programs write (CESU-8), and a NUL of two bytes."""
     broken = [b"caf\xe9\tb", b"a\t\xed\xa0\xbd\xed\xb8\x80", b"a\xc0\x80b\tc"]
-    path = write(tmp_path / "a.tsv.gz", b"a\tb\n" + b"\n".join(broken) + "\nd\té\n".encode())
+    path = packed(tmp_path / "a.tsv.gz", b"a\tb\n" + b"\n".join(broken) + "\nd\té\n".encode())
     rows = list(open_corpus("local", path))
     assert [row.reason for row in rows[1:4]] == ["row: not UTF-8"] * 3 and rows[1].text == "caf\ufffd\u2409b"
     assert (rows[0], rows[4]) == (("a", "b"), ("d", "é"))
-    message = fails(write(tmp_path / "a.tsv.gz", b"a\tb\n" + b"\xe9\tb\n" * 101))
+    message = fails(packed(tmp_path / "a.tsv.gz", b"a\tb\n" + b"\xe9\tb\n" * 101))
     assert "a.tsv.gz, line 2: not UTF-8 (byte 1 of the line is 0xe9); 101 of the first 102 rows are wrong" in message
 
 
 def test_a_file_of_another_kind_is_an_error(tmp_path):
-    assert "line 1: 1 column instead of 2, 3 or 4" in fails(write(tmp_path / "a.csv", b"a,b\n" * 20_000))
-    assert "5 of the first 5 rows" in fails(write(tmp_path / "b.csv", b"a,b\n" * 5))
-
-
-def test_a_bad_row_is_handed_on_in_its_place(tmp_path):
-    path = write(tmp_path / "a.tsv", lines(PAIRS[:3]) + b"alone\na\tb\t0.5\n" + lines(PAIRS[3:9]))
-    assert list(open_corpus("local", path)) == [
-        *PAIRS[:3],
-        BadRow("row: columns", "alone"),
-        BadRow("row: columns", "a\u2409b\u24090.5"),
-        *PAIRS[3:9],
-    ]
+    assert "line 1: 1 column instead of 2, 3 or 4" in fails(packed(tmp_path / "a.csv", b"a,b\n" * 20_000))
+    assert "5 of the first 5 rows" in fails(packed(tmp_path / "b.csv", b"a,b\n" * 5))
 
 
 def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
-    path = write(tmp_path / "a.zst", lines(PAIRS))
+    path = packed(tmp_path / "a.zst", lines(PAIRS))
     monkeypatch.setitem(sys.modules, "zstandard", None)
     with pytest.raises(PspError, match=r"a\.zst: reading \.zst needs zstandard: pip install 'paraphrastic\[data\]'"):
         list(open_corpus("local", path))
@@ -144,7 +108,7 @@ def test_without_zstandard_the_extra_is_named(tmp_path, monkeypatch):
 
 def test_an_unfinished_reading_closes_the_file(tmp_path):
     for ending in ENDINGS:
-        path = write(tmp_path / f"a{ending}", lines(PAIRS))
+        path = packed(tmp_path / f"a{ending}", lines(PAIRS))
         rows = open_corpus("local", path)
         assert next(iter(rows)) == PAIRS[0]
         rows.close()  # type: ignore[attr-defined]

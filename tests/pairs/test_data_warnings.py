@@ -7,7 +7,7 @@ from typing import Any
 
 import pytest
 import yaml
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from psp.cli.main import main
@@ -24,18 +24,6 @@ def report(seen: int, dropped: dict[str, int], ran: dict[str, Any] = ALL) -> dic
     kept = seen - sum(dropped.values())
     assert kept >= 0
     return {"filters": ran, "seen": seen, "kept": kept, "dropped": dropped}
-
-
-def test_more_than_a_fifth_by_one_filter_is_much() -> None:
-    short = {"length: source too short": 15, "length: target too short": 5, "language: source": 20}
-    assert dropped_much({"A.en-fr": report(100, short)}, {}) == []
-    (entry,) = dropped_much({"A.en-fr": report(99, short | {"language: source": 0})}, {})
-    assert (entry["filter"], entry["corpora"]) == (
-        "length", [{"label": "A.en-fr", "dropped": 20, "read": 99, "samples": []}]
-    )  # fmt: skip
-    # What was no pair was dropped by no filter.
-    assert dropped_much({"A.en-fr": report(100, {"empty": 50, "row: not two columns": 50})}, {}) == []
-    assert dropped_much({"A.en-fr": report(0, {})}, {}) == []
 
 
 def test_a_line_a_filter_names_the_corpora_by_share_and_what_to_write() -> None:
@@ -82,6 +70,7 @@ def test_what_to_write_is_a_config(reason: str, ran: dict[str, Any], keep: str) 
 REASONS = st.sampled_from(["length: source too short", "length: target too long", "language: x", "identical", "empty"])
 
 
+@example({"length: source too short": 15, "length: target too long": 5, "empty": 30}, 50, data_warnings.SHARE)
 @given(
     st.dictionaries(REASONS, st.integers(1, 50)),
     st.integers(0, 200),

@@ -22,10 +22,3 @@ def test_a_hash_is_drawn_once_and_its_items_are_joined():
     for key, item in ((b"a", 1), (b"b", 5), (b"a", 3), (b"a", 2)):
         draw.add(key, item)
     assert draw.items() == [3, 5]
-
-
-def test_a_draw_of_nothing_is_empty():
-    draw = HashDraw(0)
-    for key in (b"a", b"b", b"c"):
-        draw.add(key, key)
-    assert draw.items() == []

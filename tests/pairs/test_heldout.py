@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from psp.core.logs import Progress
 from psp.pairs import heldout, pair_file
 from psp.text.keys import normalised_key
+from tests.conftest import write_mixed
 from tests.pairs.conftest import side
 
 Row = tuple[str, str, int]
@@ -21,11 +22,6 @@ words = st.sampled_from(
     ["The cat", "the cat!", "THE  CAT", "dog", "le chat", "中文", "中文。", "!?", "Straße", "STRASSE", "1"]
 )
 rows = st.lists(st.tuples(words | side, words | side, st.integers(0, 2)), max_size=30)
-
-
-def write(path: Path, mixed: list[Row]) -> Path:
-    path.write_bytes("".join(f"{source}\t{target}\t{index}\n" for source, target, index in mixed).encode())
-    return path
 
 
 def chosen_plainly(mixed: list[Row], wanted: int) -> tuple[set[int], set[str]]:
@@ -49,7 +45,7 @@ def parted(path: Path, chosen: set[int], keys: set[str]) -> tuple[list[bytes], l
 @given(mixed=rows, wanted=st.integers(0, 6), block=st.integers(1, 200))
 @example(mixed=[("The cat", "The cat", 0), ("\ufb01\u0301", "\ufb01\u0301", 0)], wanted=2, block=1)
 def test_any_rows_are_chosen_and_parted_as_by_the_reference(tmp_path_factory, mixed, wanted, block):
-    path = write(tmp_path_factory.mktemp("heldout") / "mixed.tsv", mixed)
+    path = write_mixed(tmp_path_factory.mktemp("heldout") / "mixed.tsv", mixed)
     expected = chosen_plainly(mixed, wanted)
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_file, "BLOCK_BYTES", block)
@@ -64,42 +60,18 @@ def test_any_rows_are_chosen_and_parted_as_by_the_reference(tmp_path_factory, mi
     assert neighbours == Counter(mixed[number][2] for number in near - chosen)
 
 
-def test_a_row_without_letters_or_with_a_side_seen_before_is_not_held_out(tmp_path):
-    mixed = [("!?", "a", 0), ("b", "c", 0), ("B.", "d", 0), ("e", " c ", 0), ("f", "g", 1)]
-    assert heldout.choose(write(tmp_path / "m.tsv", mixed), 2) == ({1, 4}, {"b", "c", "f", "g"})
-
-
-def test_a_row_is_dropped_where_either_side_is_one_held_out_in_either_language(tmp_path):
-    mixed = [
-        ("The cat.", "le chat", 0),
-        ("the cat", "un chat", 0),
-        ("a cat", "LE CHAT!", 1),
-        ("le chat", "x", 1),
-        ("y", "z", 1),
-    ]
-    out, held, by_corpus, neighbours = parted(write(tmp_path / "m.tsv", mixed), {0}, {"thecat", "lechat"})
-    assert (held, out) == ([b"The cat.\tle chat\t0"], [b"y\tz\t1"])
-    assert by_corpus == {0: 1} and neighbours == {0: 1, 1: 2}
-
-
 @pytest.mark.parametrize("script", ["中文字", "Жук", "aé"])
 def test_the_keys_of_every_script_are_compared(tmp_path, script):
     """Those without Latin letters all look alike to the quick first look, and are then looked at in bulk."""
     mixed = [(f"{script}{chr(0x4E00 + number)}", f"{chr(0x5E00 + number)}", 0) for number in range(200)]
     mixed += [(f"«{source}»!", "other", 1) for source, _, _ in mixed[:5]]
-    path = write(tmp_path / "m.tsv", mixed)
+    path = write_mixed(tmp_path / "m.tsv", mixed)
     chosen, keys = heldout.choose(path, 3)
     assert chosen == {0, 1, 2}
     out, held, _, neighbours = parted(path, chosen, keys)
     assert (len(out), len(held), neighbours) == (199, 3, {1: 3})
 
 
-def test_nothing_is_held_out_where_none_is_wanted(tmp_path):
-    path = write(tmp_path / "m.tsv", [("a", "b", 0)])
-    assert heldout.choose(path, 0) == (set(), set())
-    assert parted(path, set(), set())[:2] == ([b"a\tb\t0"], [])
-
-
 def test_a_sentence_of_a_text_is_not_held_out(tmp_path: Path) -> None:
-    path = write(tmp_path / "mixed", [("a b", "a b", 1), ("c d", "e f", 0), ("g h", "g h", 12), ("i", "j", 2)])
+    path = write_mixed(tmp_path / "mixed", [("a b", "a b", 1), ("c d", "e f", 0), ("g h", "g h", 12), ("i", "j", 2)])
     assert heldout.choose(path, 4, text=[1, 12]) == ({1, 3}, {"cd", "ef", "i", "j"})

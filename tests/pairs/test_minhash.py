@@ -34,19 +34,6 @@ def test_shingles_are_those_of_the_plain_definition(pairs):
     assert found.full.tolist() == [all(pair) for pair in keys]
 
 
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=2, max_size=8), st.integers(0, 2**64 - 1))
-def test_a_signature_depends_on_its_row_alone(pairs, seed):
-    whole = minhash.signatures(minhash.shingles(lines(pairs)), seed)
-    assert whole.shape == (len(pairs), minhash.SLOTS)
-    for row, pair in enumerate(pairs):
-        assert (minhash.signatures(minhash.shingles(lines([pair])), seed)[0] == whole[row]).all()
-    # Marks, case and white space make no difference; sides that change places do.
-    other = [(f"  {source.upper()}.", f"¿{target.upper()}?") for source, target in pairs]
-    same = [numbers(a) == numbers(b) for a, b in zip(pairs, other, strict=True)]
-    again = minhash.signatures(minhash.shingles(lines(other)), seed)
-    assert [bool((a == b).all()) for a, b, alike in zip(whole, again, same, strict=True) if alike] == [True] * sum(same)
-
-
 def test_estimates_are_near_the_true_similarity():
     choose = random.Random(1)
     letters = "abcdefghijklmnopqrstuvwxyz"
@@ -69,14 +56,6 @@ def test_estimates_are_near_the_true_similarity():
     assert unrelated.max() < 0.2
 
 
-@given(st.integers(0, 128), st.integers(1, 5))
-def test_equal_slots_are_counted(equal, rows):
-    a = np.zeros((rows, minhash.SLOTS), dtype=np.uint8)
-    b = np.ones_like(a)
-    b[:, minhash.SLOTS - equal :] = 0
-    assert minhash.equal_slots(a, b).tolist() == [equal] * rows
-
-
 @pytest.mark.parametrize("threshold", [0.3, 0.5, 0.7, 0.8, 0.9, 1.0])
 def test_bands_are_as_wide_as_they_can_be(threshold):
     count, width = minhash.divide(threshold)
@@ -87,12 +66,3 @@ def test_bands_are_as_wide_as_they_can_be(threshold):
     assert count * width <= minhash.SLOTS
     assert shared(count, width) >= 0.98
     assert width == 8 or shared(minhash.SLOTS // (width + 1), width + 1) < 0.98
-
-
-def test_a_band_is_equal_where_all_its_slots_are():
-    random_slots = np.random.default_rng(1).integers(0, 2, (500, minhash.SLOTS), dtype=np.uint8)
-    for width in (1, 3, 8):
-        for number in (0, minhash.SLOTS // width - 1):
-            keys = minhash.band(random_slots, number, width).tolist()
-            slots = [tuple(row) for row in random_slots[:, number * width : (number + 1) * width].tolist()]
-            assert len(set(keys)) == len(set(slots)) == len(set(zip(keys, slots, strict=True)))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import random
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -62,48 +60,11 @@ def test_mix_equals_the_reference_for_any_buckets_and_blocks(tmp_path_factory, c
                 assert summary["total"][name] == sum(entry[name] for entry in summary["corpora"])
 
 
-def test_the_earlier_corpus_keeps_a_pair_that_both_have(tmp_path):
-    shared = [(f"Shared {number}", "x") for number in range(50)]
-    kept, _, _ = run_mix([[("a", "b")], [(s.upper(), t) for s, t in shared], shared], tmp_path)
-    assert sorted(kept) == sorted([("a", "b", "0"), *((s.upper(), t, "1") for s, t in shared)])
-
-
 @pytest.mark.parametrize("further", [("0.5",), ("0.5", "-0.25")])
 def test_scores_are_left_out(tmp_path, further):
     plain = [[(f"a {number}", f"b {number}") for number in range(20)], [("c", "d")]]
     scored = [[(*row, *further) for row in plain[0]], plain[1]]
     assert run_mix(scored, tmp_path)[:2] == run_mix(plain, tmp_path)[:2]
-
-
-def test_the_mix_is_shuffled_and_the_seed_decides(tmp_path):
-    corpora = [[(f"{name} {number}", f"t {number}") for number in range(500)] for name in ("a", "b")]
-    kept, _, _ = run_mix(corpora, tmp_path)
-    again, _, _ = run_mix([corpora[0][::-1], corpora[1]], tmp_path)
-    other, _, _ = run_mix(corpora, tmp_path, seed=2)
-    assert kept == again
-    assert sorted(kept) == sorted(other) and kept != other
-    assert 200 < sum(row[2] == "0" for row in kept[:500]) < 300
-
-
-def test_nothing_trained_on_shares_a_side_with_a_held_out_pair(tmp_path):
-    choose = random.Random(3)
-    words = [
-        f"{start}{vowel}{end}"
-        for start in ("b", "Straß", "中文", "Ж")
-        for vowel in "aeiou"
-        for end in ("n!", "t", "...")
-    ]
-    rows = [(" ".join(choose.choices(words, k=2)), " ".join(choose.choices(words, k=2))) for _ in range(4000)]
-    # neighbours of all kinds: other punctuation or spacing, sides exchanged, another translation
-    rows += (
-        [(f"«{s}»!", t) for s, t in rows[:500]] + [(t, s) for s, t in rows[500:1000]] + [(s, "x") for s, _ in rows[:9]]
-    )
-    kept, held, summary = run_mix([rows], tmp_path, heldout_pairs=100)
-    keys = [normalised_key(text) for row in held for text in row[:2]]
-    assert len(held) == summary["total"]["heldout"] == 100
-    assert all(keys) and len(set(keys[0::2])) == len(set(keys[1::2])) == 100
-    assert not {normalised_key(text) for row in kept for text in row[:2]} & set(keys)
-    assert summary["total"]["heldout_neighbours"] > 0
 
 
 def test_a_small_corpus_gives_a_tenth_and_says_so(tmp_path, caplog):
@@ -120,8 +81,3 @@ def test_an_empty_mix_says_what_led_there(tmp_path):
     assert str(tmp_path) in str(error.value)
     with pytest.raises(DataError, match="no corpora"):
         run_mix([], tmp_path)
-
-
-def test_a_mix_of_held_out_pairs_and_their_neighbours_alone_is_empty(tmp_path):
-    with pytest.raises(DataError, match="1 were held out, 19 shared a side with them"):
-        run_mix([[("the same", f"target {number}") for number in range(20)]], tmp_path, heldout_pairs=1)

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import random
-from bisect import bisect, bisect_left
 from itertools import pairwise
 from pathlib import Path
+from typing import Any
 
-import numpy as np
 import pytest
 import xxhash
 from hypothesis import given, settings
@@ -17,9 +15,8 @@ from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError, DataError
 from psp.pairs import pair_file, rank, rank_records
-from psp.pairs.dedupe import dedupe_corpus, seed_for
-from psp.pairs.rank import rank_corpus, with_scores
-from psp.pairs.rank_records import find_rank, read_sorted, write_sorted
+from psp.pairs.dedupe import seed_for
+from psp.pairs.rank import RankReport, rank_corpus, with_scores
 from psp.text.words import trigram_overlap, words
 from tests.pairs.conftest import side
 
@@ -58,58 +55,13 @@ def reference(rows: Rows, by: str, columns: int) -> list[list[bytes]]:
     return [[line(row, min(columns, 3)) for row in ordered[a:b]] for a, b in pairwise(ends)]
 
 
+def ranked(folder: Path, source: Path, name: str = "o", **options: Any) -> RankReport:
+    settings = {"corpus": "C", "by": "score", "deciles": [1], "seed": 1, **options}
+    return rank_corpus(source, folder / f"{name}.tsv", folder / f"{name}.json", **settings)
+
+
 def lines(path: Path) -> list[bytes]:
     return path.read_bytes().split(b"\n")[:-1]
-
-
-@settings(max_examples=25)
-@given(
-    rows=rows_of_four,
-    by=st.sampled_from(rank.BY),
-    deciles=st.sets(st.integers(1, 10), min_size=1),
-    block=st.integers(1, 60),
-)
-def test_deciles_equal_a_plain_sort_for_any_order_and_blocks(tmp_path_factory, rows, by, deciles, block):
-    folder = tmp_path_factory.mktemp("rank")
-    columns = {"score": 3, "translation": 4}.get(by, 2)
-    expected = reference(rows, by, columns)
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(pair_file, "BLOCK_BYTES", block)
-        for order in range(2):
-            shuffled = random.Random(order).sample(rows, len(rows)) if order else rows
-            out, report = folder / "out.tsv", folder / "out.json"
-            source = write(folder / "in.tsv", shuffled, columns)
-            summary = rank_corpus(source, out, report, corpus="C", by=by, deciles=deciles, seed=1)
-            assert sorted(lines(out)) == sorted(line for decile in deciles for line in expected[decile - 1])
-            assert json.loads(report.read_text()) == summary
-            assert [one["pairs"] for one in summary["bounds"]] == list(map(len, expected))
-            assert (summary["seen"], summary["kept"]) == (len(rows), len(lines(out)))
-    values = sorted(value(row, by) for row in rows)
-    kept = iter(values)
-    for one in summary["bounds"]:
-        mine = [next(kept) for _ in range(one["pairs"])]
-        assert (one["low"], one["high"]) == ((mine[0], mine[-1]) if mine else (None, None))
-
-
-WORDS = st.tuples(*[st.sampled_from([0, 1, 2**16, 2**48, 2**64 - 1])] * 3)
-
-
-@settings(max_examples=25)
-@given(st.lists(st.lists(WORDS, max_size=15), min_size=1, max_size=4))
-def test_ranks_are_those_of_a_plain_sort_of_all_runs(tmp_path_factory, data):
-    path, runs = tmp_path_factory.mktemp("ranks") / "records", list(filter(None, data))
-    with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(rank_records, "RUN", 1)
-        write_sorted([np.array(run, np.uint64) for run in runs], path)
-    found, ordered = read_sorted(path), sorted(itertools.chain.from_iterable(runs))
-    for run, rows in zip(found, runs, strict=True):
-        assert list(map(tuple, run[:3].T.tolist())) == [rows[row] for row in run[3]] == sorted(rows)
-    for at in range(len(ordered)):
-        place = find_rank(found, at)
-        assert (place.record, place.below) == (ordered[at], ordered.index(ordered[at]))
-        assert place.spans == [
-            (bisect_left(sorted(run), place.record), bisect(sorted(run), place.record)) for run in runs
-        ]
 
 
 # Few texts, so that many pairs are copies, also with other scores or another case, and equal a bound.
@@ -123,7 +75,7 @@ copies = st.lists(
 )
 
 
-@settings(max_examples=30)
+@settings(max_examples=40)
 @given(
     rows=st.one_of(rows_of_four, copies),
     columns=st.integers(2, 4),
@@ -132,16 +84,30 @@ copies = st.lists(
     block=st.integers(1, 60),
     run=st.integers(1, 20),
 )
-def test_blocks_and_runs_of_any_size_give_the_same_bytes(tmp_path_factory, rows, columns, by, deciles, block, run):
-    folder, columns = tmp_path_factory.mktemp("parts"), max(columns, {"score": 3, "translation": 4}.get(by, 2))
-    source, kept = write(folder / "in.tsv", rows, columns), {"corpus": "C", "deciles": sorted(deciles)}
-    one = rank_corpus(source, folder / "one.tsv", folder / "one.json", by=by, seed=1, **kept)
+def test_deciles_equal_a_plain_sort_for_any_order_blocks_and_runs(
+    tmp_path_factory, rows, columns, by, deciles, block, run
+):
+    folder, columns = tmp_path_factory.mktemp("rank"), max(columns, {"score": 3, "translation": 4}.get(by, 2))
+    expected = reference(rows, by, columns)
+    kept = sorted(line for decile in deciles for line in expected[decile - 1])
+    source = write(folder / "in.tsv", rows, columns)
+    one = ranked(folder, source, by=by, deciles=deciles)
+    assert json.loads((folder / "o.json").read_text()) == one
+    assert sorted(lines(folder / "o.tsv")) == kept
+    assert [bound["pairs"] for bound in one["bounds"]] == list(map(len, expected))
+    assert (one["seen"], one["kept"]) == (len(rows), len(kept))
+    values = iter(sorted(value(row, by) for row in rows))
+    for bound in one["bounds"]:
+        mine = [next(values) for _ in range(bound["pairs"])]
+        assert (bound["low"], bound["high"]) == ((mine[0], mine[-1]) if mine else (None, None))
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(pair_file, "BLOCK_BYTES", block)
         patch.setattr(rank_records, "RUN", run)
-        assert rank_corpus(source, folder / "all.tsv", folder / "all.json", by=by, seed=1, **kept) == one
-    for ending in ("tsv", "json"):
-        assert (folder / f"all.{ending}").read_bytes() == (folder / f"one.{ending}").read_bytes()
+        assert ranked(folder, source, "parts", by=by, deciles=deciles) == one
+        assert (folder / "parts.tsv").read_bytes() == (folder / "o.tsv").read_bytes()
+        write(source, random.Random(1).sample(rows, len(rows)), columns)
+        assert ranked(folder, source, by=by, deciles=deciles) == one
+        assert sorted(lines(folder / "o.tsv")) == kept
 
 
 @pytest.mark.parametrize("block", [1, 90, 10_000])
@@ -150,31 +116,17 @@ def test_pairs_keep_their_order_whatever_the_blocks(tmp_path, monkeypatch, block
     scores = random.Random(1).sample(range(100), 100)
     source = write(tmp_path / "in.tsv", [("a", "b", score, 0) for score in scores], 3)
     expected = [score for score in scores if score > 80 and score != 90] + [80, 90]  # those at a bound come last
-    rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[9, 10], seed=1)
+    ranked(tmp_path, source, deciles=[9, 10])
     assert [int(row.split(b"\t")[2]) for row in lines(tmp_path / "o.tsv")] == expected
-
-
-def test_an_error_names_the_line(tmp_path):
-    rows = [f"a\tb\t{number}\n" for number in range(20)]
-    rows[15] = "a\tb\tinf\n"
-    (tmp_path / "in.tsv").write_text("".join(rows))
-    with pytest.raises(DataError, match=r"in\.tsv, line 16: the score 'inf' is not"):
-        rank_corpus(
-            tmp_path / "in.tsv", tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[1], seed=1
-        )
-    assert not (tmp_path / "o.tsv").exists()
 
 
 def test_length_is_the_mean_of_both_sides_and_overlap_reads_the_filters_settings(tmp_path):
     rows: Rows = [("a b c d a b c", "a b c x a b c", 0, 0), ("a b c d", "a b c e f g h", 0, 0)] * 5
     source = write(tmp_path / "in.tsv", rows, 2)
-    arguments = {"corpus": "C", "deciles": [10], "seed": 1}
-    found = rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", by="length", **arguments)
+    found = ranked(tmp_path, source, by="length")
     assert [one["low"] for one in found["bounds"]] == [5.5] * 5 + [7] * 5
     for repeated, overlap in (("once", 1 / 4), ("each", 2 / 5)):
-        found = rank_corpus(
-            source, tmp_path / "o.tsv", tmp_path / "o.json", by="overlap", overlap={"repeated": repeated}, **arguments
-        )
+        found = ranked(tmp_path, source, by="overlap", overlap={"repeated": repeated})
         assert found["bounds"][0]["low"] == pytest.approx(overlap)
 
 
@@ -195,16 +147,7 @@ def test_without_scores_the_error_names_the_corpora_that_have_them(tmp_path):
 
     def fails(by: str, path: Path, corpora: list[tuple[str, str, Path | str, tuple[str, ...]]]) -> str:
         with pytest.raises(ConfigError) as caught:
-            rank_corpus(
-                path,
-                tmp_path / "o.tsv",
-                tmp_path / "o.json",
-                corpus="C",
-                by=by,
-                deciles=[1],
-                seed=1,
-                others=corpora,
-            )
+            ranked(tmp_path, path, by=by, others=corpora)
         assert not (tmp_path / "o.tsv").exists() and "\n" not in str(caught.value)
         return str(caught.value)
 
@@ -216,36 +159,10 @@ def test_without_scores_the_error_names_the_corpora_that_have_them(tmp_path):
 
 def test_bad_deciles_and_broken_files_leave_nothing(tmp_path):
     source = write(tmp_path / "in.tsv", [("a", "b", 0.5, 0.1)], 3)
-    arguments = {"corpus": "C", "by": "score", "seed": 1}
     for deciles in ([0], [11], [1, 1]):
         with pytest.raises(ConfigError, match="write each of 1 to 10 once"):
-            rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", deciles=deciles, **arguments)
+            ranked(tmp_path, source, deciles=deciles)
     (tmp_path / "in.tsv").write_text("a\tb\t1.0\t0.5\nc\td\t1.0\tnan\n")
     with pytest.raises(DataError, match=r"in\.tsv, line 2: the score '1.0 nan' is not"):
-        rank_corpus(source, tmp_path / "o.tsv", tmp_path / "o.json", deciles=[1], **arguments)
+        ranked(tmp_path, source)
     assert [path.name for path in tmp_path.iterdir()] == ["in.tsv"]
-
-
-def test_no_pairs_are_ten_empty_deciles(tmp_path):
-    (tmp_path / "in.tsv").touch()
-    found = rank_corpus(
-        tmp_path / "in.tsv", tmp_path / "o.tsv", tmp_path / "o.json", corpus="C", by="score", deciles=[10], seed=1
-    )
-    assert (found["seen"], found["kept"]) == (0, 0) and not (tmp_path / "o.tsv").read_bytes()
-
-
-def test_deduplication_leaves_translation_scores_out(tmp_path):
-    rows: Rows = [("a", "b", 0.5, -1.0), ("A", "b", 0.75, -2.0), ("c", "d", 0.1, -1.0)]
-    found = [
-        dedupe_corpus(
-            write(tmp_path / f"{columns}.tsv", rows, columns),
-            tmp_path / f"out{columns}.tsv",
-            tmp_path / "out.json",
-            corpus="C",
-            cap=None,
-            seed=1,
-        )
-        for columns in (3, 4)
-    ]
-    assert found[0] == found[1] and found[0]["kept"] == 2
-    assert (tmp_path / "out3.tsv").read_bytes() == (tmp_path / "out4.tsv").read_bytes()

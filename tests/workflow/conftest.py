@@ -115,9 +115,9 @@ class Workflow:
             "PYTHONDONTWRITEBYTECODE": "1",
         }
 
-    def command(self, *arguments, configs=("config/demo.yaml", "tiny.yaml")):
+    def command(self, *arguments, configs=("config/demo.yaml", "tiny.yaml"), cores=("--cores", "2")):
         files = ["--configfile", *configs] if configs else []
-        return [sys.executable, "-m", "snakemake", *files, "--cores", "2", *arguments]
+        return [sys.executable, "-m", "snakemake", *files, *cores, *arguments]
 
     def run(self, *arguments, check=True, **options):
         """Run Snakemake to its end; what it printed is in ``output``."""
@@ -169,6 +169,11 @@ class Workflow:
             return subprocess.run(
                 command, cwd=folder or self.folder, env=self.environment, capture_output=True, text=True, check=False
             )
+
+    def add(self, text):
+        """Add to the config."""
+        with (self.folder / "tiny.yaml").open("a") as file:
+            file.write(text)
 
     def edit(self, name, old, new):
         path = self.folder / name

@@ -23,9 +23,7 @@ def cluster(downloaded):
 
 
 def started(cluster, target):
-    command = cluster.command("--profile", "config/profiles/cluster-generic", "--", target)
-    cores = command.index("--cores")
-    del command[cores : cores + 2]
+    command = cluster.command("--profile", "config/profiles/cluster-generic", "--", target, cores=())
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return subprocess.Popen(command, cwd=cluster.folder, env=cluster.environment, **pipe)
 

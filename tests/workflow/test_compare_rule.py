@@ -51,11 +51,3 @@ def test_another_system_is_scored_alone_and_trains_nothing(compared, tmp_path):
     assert copy.planned(COMPARE, configs=configs) == set()
     (copy.folder / "vectors.txt").write_text("the 1 0\nhouse 0 1\n")
     assert copy.planned(COMPARE, configs=configs) == {"system", "system_task", "compare"}
-    (copy.folder / "own.tsv").unlink()
-    result = copy.run("--dry-run", COMPARE, configs=configs, check=False)
-    assert "error: own.tsv: no such file, but models.demo.evaluate.tasks.own needs it" in result.output
-
-
-def test_a_wrong_name_is_told_first(compared):
-    result = compared.run("--dry-run", "results/demo/systems/untraind/eval.json", check=False)
-    assert "models.demo.compare.systems: untraind is not one of them; did you mean untrained?" in result.output

@@ -10,7 +10,7 @@ SAID = "    filters: {warn_share: 0.01}\n    mix: {warn_pairs: 100000}\n"
 def test_what_is_worth_a_warning_is_said_at_the_end_and_reruns_no_filter(copy_of_finished):
     run, config = copy_of_finished, copy_of_finished.folder / "tiny.yaml"
     folder = run.folder / "results/demo"
-    config.write_text(config.read_text() + SAID)
+    run.add(SAID)
     assert run.planned(EVAL) == set()
     assert run.planned(DATA) == {"data"}
     screen = run.run(DATA).output

@@ -19,12 +19,6 @@ from psp.core.errors import EXTRAS
 from tests.workflow.conftest import TINY
 
 ROOT = Path(__file__).parents[2]
-COMMANDS = (
-    "train", "plan", "pin", "workflow", "languages", "settings", "show", "eval", "info", "embed", "score", "search",
-    "mine", "quantize", "combine", "serve", "import-checkpoint", "export", "inspect", "report", "push", "translate",
-    "paraphrase",
-)  # fmt: skip
-
 #: What a run of the workflow needs, beside the Snakefile.
 WORKFLOW = ("rules", "workflow_scripts", "config", "phrasebook", "profiles")
 
@@ -164,10 +158,12 @@ def test_two_sentences_by_the_demos_model(bare, finished):
     assert re.fullmatch(r"a red car\tune voiture\t-?\d\.\d+\n", result.stdout), result.stderr
 
 
-@pytest.mark.parametrize("command", COMMANDS)
-def test_every_command_has_its_help(bare, command):
-    result = bare("psp", command, "--help")
-    assert result.returncode == 0 and result.stdout.startswith(f"usage: psp {command}"), result.stderr
+def test_every_command_has_its_help(bare):
+    commands = re.findall(r"^  ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)
+    assert len(commands) > 20
+    for command in commands:
+        result = bare("psp", command, "--help")
+        assert result.returncode == 0 and result.stdout.startswith(f"usage: psp {command}"), result.stderr
 
 
 #: What each command that needs no project does by the wheel alone: it works, or names the extra in one line.
@@ -225,10 +221,6 @@ def test_the_page_lists_the_extras_that_commands_name():
     page = (ROOT / "docs/guide/install.md").read_text(encoding="utf-8")
     listed = set(re.findall(r"^\| `([\w-]+)` \|", page, re.MULTILINE))
     assert {*EXTRAS.values(), *ALONE.values()} - {None} <= listed
-
-
-def test_no_command_is_forgotten(bare):
-    assert set(re.findall(r"^  ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)) == set(COMMANDS)
 
 
 @pytest.mark.parametrize(

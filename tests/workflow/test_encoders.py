@@ -54,7 +54,8 @@ def model_dim(folder):
 
 def targets(kind):
     names = ("eval.json", "data.json", "card.md", "compare.json", "quantized.json", "variants.json")
-    return [f"results/{kind}s/{name}" for name in names]
+    tasks = ("tasks/dev.json", "systems/untrained/tasks/dev.json")
+    return [f"results/{kind}s/{name}" for name in (*names, *tasks)]
 
 
 @pytest.fixture(scope="module")
@@ -63,40 +64,20 @@ def made(finished, once):
 
     def make(folder):
         workflow = finished.copy(folder)
-        with (folder / "tiny.yaml").open("a") as file:
-            file.write(MODELS)
+        workflow.add(MODELS)
         assert workflow.planned("results/demo/eval.json") == set()  # models beside it change nothing of the demo
+        for kind in KINDS:
+            planned = workflow.planned("--", *targets(kind))
+            assert {"vocabulary", "store", "train_vocabulary", "train_vocabulary_variant", "evaluate"} <= planned
+            assert not planned & {"subword", "train", "train_variant"}
         workflow.run("--notemp", "--", *targets("word"), *targets("trigram"))
 
     return once("encoders", make)
 
 
 @pytest.mark.slow
-def test_each_model_is_made_by_the_rules_of_its_encoder(finished, tmp_path):
-    workflow = finished.copy(tmp_path / "copy")
-    with (workflow.folder / "tiny.yaml").open("a") as file:
-        file.write(MODELS)
-    for kind in KINDS:
-        planned = workflow.planned("--", f"results/{kind}s/eval.json", f"results/{kind}s/variants.json")
-        assert {"vocabulary", "store", "train_vocabulary", "train_vocabulary_variant", "evaluate"} <= planned
-        assert not planned & {"subword", "train", "train_variant"}
-    assert workflow.planned("--forceall", "results/demo/eval.json") >= {"subword", "train"}
-    subwords = workflow.run("--dry-run", "--", "results/trigrams/sentencepiece.json", check=False)
-    assert subwords.returncode == 0  # nobody needs it, but it can be had
-    workflow.edit(
-        "tiny.yaml", "    encoder: trigram\n", "    encoder: trigram\n    train: {init_from: results/words/model}\n"
-    )
-    assert "train_vocabulary" in workflow.planned("--", "results/trigrams/train/train.json")
-    assert workflow.jobs("--", "results/trigrams/train/train.json")["train_vocabulary"] == 2
-    workflow.edit("tiny.yaml", "encoder: trigram", "encoder: quadgram")
-    wrong = workflow.run("--dry-run", "--", "results/demo/eval.json", check=False)
-    assert wrong.returncode != 0
-    assert "models.trigrams.encoder is quadgram, but must be subword or word or trigram" in wrong.output
-
-
-@pytest.mark.slow
 @each
-def test_it_is_trained_evaluated_and_loaded(kind, made):
+def test_it_is_trained_evaluated_described_and_loaded(kind, made, capsys):
     folder = made.folder / f"results/{kind}s"
     report = read_json(folder / "vocabulary.json")
     tokenizer = as_tokenizer(folder / "vocabulary.txt")
@@ -108,7 +89,7 @@ def test_it_is_trained_evaluated_and_loaded(kind, made):
     ]  # fmt: skip
     config = read_json(folder / "model/config.json")
     assert config["format"] == 1 and config["tokenizer"]["kind"] == kind and config["encoder"] == {"kind": "mean"}
-    assert all((folder / name).is_file() for name in ("data.json", "quantized.json", "variants.json"))
+    assert all((made.folder / name).is_file() for name in targets(kind))
     evaluation = read_json(folder / "eval.json")
     assert evaluation["vocabulary"] == report and "subword" not in evaluation
     assert evaluation["differences"]["encoder"] == kind
@@ -123,6 +104,15 @@ def test_it_is_trained_evaluated_and_loaded(kind, made):
     for other in (psp.load_model(folder / "model", accelerate=True), psp.load_model(folder / "model", threads=2)):
         assert np.array_equal(model.embed_raw_text(texts), other.embed_raw_text(texts))
     assert not model.embed_raw_text(texts)[3].any()
+
+    card = (folder / "card.md").read_text(encoding="utf-8")
+    assert f"the mean of the vectors of its {'words' if kind == 'word' else 'character trigrams'}" in card
+    assert f"\n- {kind}\n" in card and "- sentencepiece\n" not in card and "pieces" not in card
+    assert f"Length is in {kind}s of the model's vocabulary" in (folder / "data.md").read_text(encoding="utf-8")
+    main(["info", str(folder / "model"), "--json"])
+    facts = json.loads(capsys.readouterr().out)
+    assert facts["tokenizer"] == kind
+    assert facts["accelerator"]["obstacle"] is None
 
 
 @pytest.mark.slow
@@ -157,25 +147,10 @@ def test_an_lstm_is_trained_evaluated_and_loaded(finished, tmp_path):
 
 
 @pytest.mark.slow
-@each
-def test_its_card_and_facts_name_its_kind(kind, made, capsys):
-    folder = made.folder / f"results/{kind}s"
-    card = (folder / "card.md").read_text(encoding="utf-8")
-    assert f"the mean of the vectors of its {'words' if kind == 'word' else 'character trigrams'}" in card
-    assert f"\n- {kind}\n" in card and "- sentencepiece\n" not in card and "pieces" not in card
-    assert f"Length is in {kind}s of the model's vocabulary" in (folder / "data.md").read_text(encoding="utf-8")
-    main(["info", str(folder / "model"), "--json"])
-    facts = json.loads(capsys.readouterr().out)
-    assert facts["tokenizer"] == kind
-    assert facts["accelerator"]["obstacle"] is None
-
-
-@pytest.mark.slow
 def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     workflow = made.copy(tmp_path / "copy")
-    with (workflow.folder / "tiny.yaml").open("a") as file:
-        file.write("\n  both: {encoder: {concat: [demo, trigrams], weights: [1, 0.5]}}\n")
-        file.write("speed: {sentences: 100, repeats: 3, peers: []}\n")
+    workflow.add("\n  both: {encoder: {concat: [demo, trigrams], weights: [1, 0.5]}}\n")
+    workflow.add("speed: {sentences: 100, repeats: 3, peers: []}\n")
     names = ("eval.json", "compare.json", "quantized.json", "speed.json")
     targets = [f"results/both/{name}" for name in (*names, "card.md")]
     jobs = workflow.jobs("--", *targets)
@@ -238,9 +213,8 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
 @pytest.mark.slow
 def test_encoders_are_trained_together(made, tmp_path, capsys):
     workflow = made.copy(tmp_path / "copy")
-    with (workflow.folder / "tiny.yaml").open("a") as file:
-        file.write("\n  joint: {encoder: {concat: [demo, trigrams], joint: true}, train: {epochs: 1}}\n")
-        file.write("  sum: {encoder: {add: [words, trigrams], joint: true}, train: {epochs: 1}}\n")
+    workflow.add("\n  joint: {encoder: {concat: [demo, trigrams], joint: true}, train: {epochs: 1}}\n")
+    workflow.add("  sum: {encoder: {add: [words, trigrams], joint: true}, train: {epochs: 1}}\n")
     names = ("eval.json", "compare.json", "quantized.json")
     targets = [f"results/{name}/{file}" for name in ("joint", "sum") for file in names]
     targets += ["results/joint/data.json", "results/joint/card.md", "results/sum/card.md"]
@@ -273,16 +247,7 @@ def test_encoders_are_trained_together(made, tmp_path, capsys):
 
 
 @pytest.mark.slow
-@each
-def test_its_task_and_that_of_an_untrained_system_run(kind, made, tmp_path):
-    workflow = made.copy(tmp_path / "copy")
-    names = [f"results/{kind}s/tasks/dev.json", f"results/{kind}s/systems/untrained/tasks/dev.json"]
-    workflow.run("--", *names)
-    assert all((workflow.folder / name).is_file() for name in names)
-
-
-@pytest.mark.slow
-def test_another_run_gives_the_same_bytes(made, tmp_path):
+def test_another_run_gives_the_same_bytes_and_one_model_starts_from_another(made, tmp_path):
     workflow = made.copy(tmp_path / "copy")
     names = ["vocabulary.txt", "vocabulary.json", "store.h5", "model/model.safetensors", "model/config.json"]
     for kind in KINDS:
@@ -290,6 +255,10 @@ def test_another_run_gives_the_same_bytes(made, tmp_path):
         workflow.run("--forcerun", "vocabulary", "store", "train_vocabulary", "--", f"results/{kind}s/eval.json")
         for name in names:
             assert (workflow.folder / f"results/{kind}s" / name).read_bytes() == before[name], name
+    workflow.edit("tiny.yaml", "encoder: trigram\n", "encoder: trigram\n    train: {init_from: results/words/model}\n")
+    assert workflow.jobs("--", "results/trigrams/train/train.json") == {"train_vocabulary": 1}
+    (workflow.folder / "results/words/model/model.safetensors").unlink()
+    assert workflow.jobs("--", "results/trigrams/train/train.json") == {"train_vocabulary": 2}
 
 
 @pytest.mark.slow
@@ -308,7 +277,3 @@ def test_a_model_starts_from_another_encoders_vectors_of_its_pieces(copy_of_fini
     encoder = StaticModel.load(project.folder / "results/demo/model")
     texts = [tokenizer.pieces()[row].replace("\u2581", " ").strip() for row in rows]
     assert np.allclose(vectors, encoder.embed_raw_text(texts), atol=1e-5)
-    project.edit("started.yaml", "results/demo/model", "nowhere/model")
-    refused = project.run("--dry-run", "--", target, check=False, configs=configs)
-    assert refused.returncode
-    assert "nowhere/model" in refused.output and "models.started.train.init_encoder names it" in refused.output

@@ -15,8 +15,7 @@ def test_near_duplicates_go_where_the_config_asks_for_it(copy_of_finished):
     results = project.folder / "results/demo"
     mixed = json.loads((results / "pairs/mix.json").read_text())["total"]["kept"]
     assert not list(results.glob("pairs/neardup*"))
-    text = (project.folder / "tiny.yaml").read_text()
-    (project.folder / "tiny.yaml").write_text(text + TINY)
+    project.add(TINY)
     project.run(EVAL, "results/demo/data.json")
     counts = json.loads((results / "pairs/neardup.json").read_text())["total"]
     assert counts["in"] == mixed

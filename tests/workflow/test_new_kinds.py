@@ -1,4 +1,4 @@
-"""A tokenizer, a loss and a corpus that psp has not, each added by its own file, go through everything."""
+"""A tokenizer, a loss, a corpus and a filter that psp has not, each added by its own file, go through everything."""
 
 import re
 import shutil
@@ -19,9 +19,25 @@ HERE = Path(__file__).parent
 KINDS = {
     "kinds/bigram_tokenizer.py": ("psp/text/bigram_tokenizer.py", "psp/text/tokenizer_kinds.py"),
     "kinds/semicolons.py": ("psp/corpora/semicolons.py", None),
+    "kinds/shouting.py": ("psp/pairs/filters/shouting.py", None),
     "../training/pairwise_sigmoid.py": ("pairwise_sigmoid.py", None),
 }
+SHOUTING = '''class ShoutingBlock(FilterBlock):
+    """Text in capitals."""
+
+    KEY: ClassVar[str] = "shouting"
+
+    enabled: bool = setting(False, "drop a pair with a side in capitals", recipes={"code": True})
+    min: int = setting(5, "characters from which on a side counts as shouted", ge=1, recipes={"paper": 7})
+    sides: Literal["both", "source", "target"] = setting("both", "which sides are looked at")
+
+
+'''
 DECLARED = {
+    "psp/config/blocks/filters.py": (
+        ("class FiltersBlock(Block):", f"{SHOUTING}class FiltersBlock(Block):"),
+        ("    custom: list[", "    shouting: ShoutingBlock = ShoutingBlock()\n    custom: list["),
+    ),
     "psp/config/blocks/entries.py": (('"trigram", ', '"trigram", "bigram", '),),
     "psp/config/blocks/vocabulary.py": (
         (
@@ -44,6 +60,7 @@ models:
     languages: [en, fr]
     corpora: [{semicolons: mine.csv, licence: MIT}]
     encoder: bigram
+    filters: {shouting: {enabled: true}}
     vocabulary: {size: 400}
     train: {epochs: 2, dim: 16, objective: "pairwise_sigmoid:PairwiseSigmoid", batch_size: 64}
     development: {sts: null, heldout: 100}
@@ -81,7 +98,8 @@ def made(finished, once):
         archive = folder / "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip"
         with zipfile.ZipFile(archive) as bitext:
             sides = [bitext.read(f"Phrasebook.en-fr.{side}").decode().splitlines() for side in ("en", "fr")]
-        (folder / "mine.csv").write_text("".join(f"{a};{b}\n" for a, b in zip(*sides, strict=True) if ";" not in a))
+        rows = [*zip(*sides, strict=True), ("HELLO THERE YOU", "bonjour à vous"), ("No, no.", "NON !")]
+        (folder / "mine.csv").write_text("".join(f"{a};{b}\n" for a, b in rows if ";" not in a))
         (folder / "new.yaml").write_text(MODEL)
         work.run(*(f"results/new/{file}" for file in FILES), configs=CONFIGS)
 
@@ -118,6 +136,18 @@ def test_the_workflow_makes_it_and_every_page_shows_it(made):
     assert "character bigrams" in (folder / "card.md").read_text()
     assert "bigram" in (folder / "report.html").read_text()
     assert not made.planned("results/new/eval.json", configs=CONFIGS)
+
+
+def test_the_filter_drops_pairs_and_has_its_settings(made):
+    (path,) = (made.folder / "results/new/pairs/filter").glob("*.json")
+    report = read_json(path)
+    assert report["dropped"]["shouting"] == 2
+    assert report["filters"]["shouting"] == {"min": 5, "sides": "both", "enabled": True}
+    settings = psp(made, "settings", "filters.shouting").stdout
+    assert "min: 5" in settings and "characters from which on a side counts as shouted" in settings
+    (made.folder / "wrong.yaml").write_text("filters: {shouting: {min: 0}}\n")
+    said = psp(made, "plan", "new", "--configfile", *CONFIGS, "wrong.yaml", check=False).stderr
+    assert "filters.shouting.min is 0, but must be at least 1 (characters from which on a side counts" in said
 
 
 def test_the_model_is_known_as_what_it_is(made):

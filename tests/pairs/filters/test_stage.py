@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import DataError
 from psp.corpora.rows import BadRow
-from psp.pairs.filters import RowError, build, filter_corpus
+from psp.pairs.filters import build, filter_corpus
 from psp.text.normalisation import Normaliser
 from psp.text.repair import repair
 from psp.text.segment import Segmenter
@@ -26,7 +26,8 @@ from psp.text.words import clean
 
 ODD = "aB İΣß.\t\n\r\0\u2028\u0085\x1c\u3000é中e\u0301\u200b\xadＡ"
 text = st.lists(st.sampled_from([*ODD, "&amp;", "<i>"]), max_size=8).map("".join)
-pairs = st.lists(st.tuples(text, text), max_size=30)
+scores = st.sampled_from([0.5, 0.1, 1e-07, 0.30000000000000004, -0.25, 0.9]) | st.floats(-1, 1)
+BAD = [BadRow("row: columns", "a\u2409b"), BadRow("row: score", "a\u2409b\u2409high")]
 
 
 def run(
@@ -39,88 +40,83 @@ def run(
     return out.read_bytes(), summary, dropped.read_bytes()
 
 
-@settings(max_examples=100)
+@settings(max_examples=200)
 @given(
-    rows=pairs,
+    rows=st.lists(st.tuples(text, text, scores, scores) | st.sampled_from(BAD), max_size=30),
+    columns=st.integers(2, 4),
     lower_case=st.booleans(),
     cleaned=st.booleans(),
     normalisation=st.sampled_from([None, "nmt_nfkc+visible"]),
+    prepared=st.booleans(),
     batch=st.integers(1, 12),
 )
-def test_equals_the_plain_reference_for_any_batches(tmp_path_factory, rows, lower_case, cleaned, normalisation, batch):
-    folder = tmp_path_factory.mktemp("filter")
-    kept, reasons, why, repaired = [], Counter(), Counter(), Counter()
-    for source, target in ((clean(source), clean(target)) for source, target in rows):
+def test_equals_the_plain_reference_for_any_batches(
+    tmp_path_factory, rows, columns, lower_case, cleaned, normalisation, prepared, batch
+):
+    """Rows that are no pairs, and scores, are carried; a translation score not to bitext that is mined."""
+    kept, dropped, repaired = [], [], Counter()
+    for row in rows:
+        if isinstance(row, BadRow):
+            dropped.append((row.reason, row.text, ""))
+            continue
+        (source, target), numbers = map(clean, row[:2]), row[2:columns]
         if cleaned:
             (source, of_source), (target, of_target) = (repair([side]) for side in (source, target))
             repaired.update(of_source.get(0, set()) | of_target.get(0, set()))
             (source,), (target,) = source, target
-        read = [side.lower() if lower_case else side for side in (source, target)]
-        if normalisation:
+        read = [side.lower() if lower_case and prepared else side for side in (source, target)]
+        if normalisation and prepared:
             read = Normaliser(normalisation)(read)
-        counts = len(source.split()), len(target.split())
+        reason = None
         if not source or not target:
             reason = "empty"
-        elif not 1 <= counts[0] <= 2:
-            reason = "length: source too long"
-        elif not 1 <= counts[1] <= 2:
-            reason = "length: target too long"
-        else:
-            if all(read):
-                kept.append("\t".join(read) + "\n")
-                continue
+        elif numbers and not 0 <= numbers[0] <= 0.5:
+            reason = "score: too low" if numbers[0] < 0 else "score: too high"
+        elif len(source.split()) > 2 or len(target.split()) > 2:
+            reason = f"length: {'source' if len(source.split()) > 2 else 'target'} too long"
+        elif not all(read):
             reason = "empty"
-        reasons[reason] += 1
-        why[source, target, reason] += 1
+        if reason:
+            dropped.append((reason, source, target, *map(repr, numbers[:1])))
+        else:
+            kept.append((*read, *map(repr, numbers if prepared else numbers[:1])))
     how = {"lower_case": lower_case, "clean": cleaned, "normalisation": normalisation, "batch": batch}
-    out, summary, dropped = run(rows, folder, {"length": {"min": 1, "max": 2}}, **how)
-    assert out == "".join(kept).encode()
+    config = {"length": {"min": 1, "max": 2}} | ({"score": {"min": 0, "max": 0.5}} if columns > 2 else {})
+    given_ = (row if isinstance(row, BadRow) else row[:columns] for row in rows)
+    out, summary, sample = run(given_, tmp_path_factory.mktemp("filter"), config, prepared=prepared, **how)
+    assert out == "".join("\t".join(row) + "\n" for row in kept).encode()
     assert summary == {
         "format": 1,
         "corpus": "C",
         "languages": ["en", "fr"],
-        "filters": {"length": {"sides": "both", "tokens": "spaces", "min": 1, "max": 2}},
+        "filters": config | {"length": {"sides": "both", "tokens": "spaces", "min": 1, "max": 2}},
         "segmented": {},
         "lower_case": lower_case,
         "normalisation": normalisation,
         "repaired": repaired,
         "seen": len(rows),
         "kept": len(kept),
-        "dropped": dict(sorted(reasons.items())),
+        "dropped": Counter(reason for reason, *_ in dropped),
     }
-    sample = dropped.decode().split("\n")
-    assert sample.pop() == ""
-    assert set(sample) == {f"{reason}\t{source}\t{target}" for source, target, reason in why}
+    assert list(summary["dropped"]) == sorted(summary["dropped"])
+    assert set(sample.decode().split("\n")) == {*("\t".join(row) for row in dropped), ""}
 
 
 def test_files_are_the_same_for_any_processes_and_batches(tmp_path):
     choose = random.Random(1)
-    rows = [(" ".join("ab" for _ in range(choose.randrange(8))), f"one two three {number}") for number in range(3000)]
+    rows = [
+        (
+            " ".join("ab" for _ in range(choose.randrange(8))),
+            f"one two three {number}",
+            choose.random(),
+            -choose.random(),
+        )
+        for number in range(3000)
+    ]
     first = run(rows, tmp_path, {"length": {"min": 2}})
     for options in ({"processes": 2, "batch": 100}, {"processes": 3, "batch": 7}, {"batch": 1}):
         assert run(rows, tmp_path, {"length": {"min": 2}}, **options) == first
     assert 0 < first[1]["kept"] < 3000
-
-
-class Particular:
-    """A filter that cannot judge one row."""
-
-    name, settings = "particular", {}
-
-    def prepare(self):
-        pass
-
-    def __call__(self, batch):
-        if "7" in batch.source:
-            raise RowError("cannot judge", batch.source.index("7"))
-        return [None] * len(batch)
-
-
-def test_an_error_names_the_row_of_the_corpus(tmp_path):
-    rows = [(str(row), "a") for row in range(10)]
-    for options in ({}, {"batch": 3}, {"batch": 2, "processes": 2}):
-        with pytest.raises(DataError, match=r"^C, line 8: cannot judge$"):
-            run(rows, tmp_path, {}, filters=[Particular()], **options)
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="prctl is Linux's")
@@ -148,15 +144,6 @@ def test_workers_end_with_the_process_that_is_killed(tmp_path):
     while any(place.exists() for place in left):
         assert time.monotonic() < deadline, "a worker outlived it"
         time.sleep(0.1)
-
-
-def test_translation_scores_are_carried_but_not_to_bitext_that_is_mined(tmp_path):
-    rows = [("one two three", "un deux trois", 0.5, -1.25), ("x", "y", 1.0, -3.0), ("A b c", "d e f", 1e-05, -2.0)]
-    out, _, dropped = run(rows, tmp_path, {"length": {"min": 2}}, batch=2)
-    assert out == b"one two three\tun deux trois\t0.5\t-1.25\na b c\td e f\t1e-05\t-2.0\n"
-    assert dropped == b"length: source too short\tx\ty\t1.0\n"
-    assert run(rows, tmp_path, {"length": {"min": 2}}, batch=2, processes=2)[0] == out
-    assert run(rows, tmp_path, {"length": {"min": 2}}, prepared=False)[0].count(b"\t") == 2 * 2
 
 
 def test_an_error_in_a_worker_reaches_the_caller_and_leaves_nothing(tmp_path):
@@ -233,11 +220,6 @@ def test_no_sample_at_all(tmp_path):
     assert run([("", "")] * 3, tmp_path, {}, sample=0)[2] == b""
 
 
-def test_sample_rows_are_as_the_filters_saw_them(tmp_path):
-    _, _, sample = run([(" Hello\tWORLD ", "X")], tmp_path, {"length": {"min": 2}})
-    assert sample == b"length: target too short\tHello WORLD\tX\n"
-
-
 def test_nothing_kept_is_a_warning(tmp_path, caplog):
     out, summary, _ = run([("a", "b")], tmp_path, {"length": {"min": 3}})
     assert out == b"" and summary["kept"] == 0
@@ -269,56 +251,6 @@ def test_the_language_filter_sees_the_text_in_its_own_case(tmp_path, lid):
     out, summary, _ = run(rows, tmp_path, {}, filters=filters, processes=2)
     assert out == "the old house stood there.\tla vieille maison était là.\n".encode()
     assert summary["dropped"] == {"language: target": 1}
-
-
-# --- corpora with scores, and rows that are no pairs ----------------------------------------------------------------
-
-
-def test_scores_are_judged_and_written_as_the_same_numbers(tmp_path):
-    rows = [
-        ("Hello you", "Salut toi", 0.1),
-        ("A b", "C d", 1e-07),
-        ("E f", "g", 0.9),
-        ("", "x", 0.5),
-        ("I j", "K l", 1),
-    ]
-    config = {"length": {"min": 2}, "score": {"min": 0.0, "max": 0.8}}
-    for options in ({}, {"batch": 1}, {"batch": 2, "processes": 2}):
-        out, summary, dropped = run(rows, tmp_path, config, **options)
-        assert out == b"hello you\tsalut toi\t0.1\na b\tc d\t1e-07\n"
-        assert set(dropped.decode().split("\n")) == {
-            "empty\t\tx\t0.5", "score: too high\tE f\tg\t0.9", "score: too high\tI j\tK l\t1", "",
-        }  # fmt: skip
-        assert summary["dropped"] == {"empty": 1, "score: too high": 2}
-
-
-numbers = st.floats(allow_nan=False, allow_infinity=False)
-
-
-@settings(max_examples=60)
-@given(rows=st.lists(st.tuples(text, text, numbers), max_size=30), batch=st.integers(1, 12))
-def test_scores_change_nothing_of_the_pairs(tmp_path_factory, rows, batch):
-    folder = tmp_path_factory.mktemp("scored")
-    config = {"length": {"min": 1, "max": 2}}
-    plain, summary, _ = run([row[:2] for row in rows], folder, config)
-    scored, with_scores, _ = run(rows, folder, config, batch=batch)
-    lines = [line.split("\t") for line in scored.decode().split("\n")[:-1]]
-    assert "".join(f"{source}\t{target}\n" for source, target, _ in lines).encode() == plain
-    assert with_scores == summary
-    kept = iter(rows)
-    for source, target, score in lines:  # each with its own score
-        assert any((clean(s).lower(), clean(t).lower(), n) == (source, target, float(score)) for s, t, n in kept)
-
-
-def test_rows_that_are_no_pairs_are_counted_and_sampled(tmp_path):
-    bad = [BadRow("row: columns", "a\u2409b"), BadRow("row: score", "a\u2409b\u2409high ")]
-    for good in ([("one two", "un deux")], [("one two", "un deux", 0.5)]):
-        for batch in (1, 2, 10):
-            out, summary, dropped = run([bad[0], *good, bad[1], *good], tmp_path, {}, batch=batch)
-            assert out.count(b"\n") == 2
-            assert (summary["seen"], summary["kept"]) == (4, 2)
-            assert summary["dropped"] == {"row: columns": 1, "row: score": 1}
-            assert dropped.decode() == "row: columns\ta\u2409b\t\nrow: score\ta\u2409b\u2409high\t\n"
 
 
 def test_text_that_is_not_prepared_is_written_as_it_was_but_clean(tmp_path):

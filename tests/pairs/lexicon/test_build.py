@@ -63,7 +63,8 @@ def test_it_is_that_of_plain_dictionaries(given, paraphrases, min_count, stop_to
     asked = list(itertools.product(["a", "e", "3", "nowhere"], ["a", "b", "été"]))
     for sizes, files, shuffled in ((WHOLE, 1, False), (PARTS, 3, True)):
         order = random.Random(seed).sample(given, len(given)) if shuffled else given
-        with tempfile.TemporaryDirectory() as folder:
+        with tempfile.TemporaryDirectory() as folder, pytest.MonkeyPatch.context() as patch:
+            patch.setattr(build, "MOST_WRITTEN", 2 if sizes else build.MOST_WRITTEN)
             wanted = {"paraphrases": paraphrases, "files": min(files, len(given)), **settings}
             try:
                 lines, summary, found = made(Path(folder), order, asked=asked, sizes=sizes, **wanted)
@@ -109,15 +110,6 @@ def test_what_replaces_comes_before_what_stands_beside(tmp_path):
     assert found.adjusted(0)[0] == found.cross(0)[0]
 
 
-def test_of_bitext_it_has_sides_and_no_adjusted_pmi(tmp_path):
-    rows = [("the house", "la maison"), ("the car", "la voiture"), ("house la", "maison")] * 4
-    lines, summary, _ = made(tmp_path, rows, paraphrases=False, min_count=4)
-    assert lines[0] == "u\tv\tcount\tcross"
-    found = [line.split("\t") for line in lines[1:]]
-    assert found[0][:3] == ["car", "voiture", "4"] and ["house", "maison", "8"] in [row[:3] for row in found]
-    assert summary["words"] == [4, 3]  # `la` is a word of either side
-
-
 def test_a_rare_word_that_is_asked_for_is_counted_but_not_listed(tmp_path):
     rows = [*ROWS, ("a rare Gnu", "an odd wildebeest")]
     plain, *_ = made(tmp_path, rows, min_count=3)
@@ -125,16 +117,6 @@ def test_a_rare_word_that_is_asked_for_is_counted_but_not_listed(tmp_path):
     assert lines == plain and found.known.tolist() == [True, False]
     assert found.joint.across.tolist() == [1, 0] and found.cross(0.1)[1] == 0
     assert found.cross(0.1)[0] == pytest.approx(np.log((1 + 0.1) / (1 / 22 + 0.1)))
-
-
-def test_many_entries_are_written_in_parts(tmp_path, monkeypatch):
-    rng = random.Random(1)
-    rows = [tuple(" ".join(rng.choices("abcdefghijklm", k=5)) for _ in range(2)) for _ in range(60)]
-    whole, *_ = made(tmp_path, rows, min_count=2)
-    for most in (1, 7, len(whole) - 1):
-        monkeypatch.setattr(build, "MOST_WRITTEN", most)
-        assert made(tmp_path, rows, min_count=2)[0] == whole
-    assert len(whole) > 50
 
 
 def refused(error: type[Exception], folder: Path, given: list[tuple[str, ...]], **settings: Any) -> str:

@@ -4,7 +4,7 @@ import csv
 import random
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from psp.core.errors import DataError
@@ -38,18 +38,6 @@ def filled(path, out, labels, *, dialect="excel-tab", encoding="utf-8-sig", **op
     return out
 
 
-LABELLED = {pair_id(pair.source, pair.target): (n % 3 + 1, 3) for n, pair in enumerate(PAIRS)}
-
-
-@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
-@pytest.mark.parametrize("quoting", [csv.QUOTE_MINIMAL, csv.QUOTE_ALL])
-def test_what_a_spreadsheet_program_saves_is_read(tmp_path, encoding, quoting):
-    assert write_form(tmp_path / "sheet.tsv", [*PAIRS, PAIRS[0]]) == 4
-    out = filled(tmp_path / "sheet.tsv", tmp_path / "ann.tsv", LABELLED, encoding=encoding, quoting=quoting)
-    sheet = read_form(out)
-    assert sheet.labels == LABELLED
-
-
 def test_no_cell_is_taken_for_a_formula(tmp_path):
     write_form(tmp_path / "sheet.tsv", PAIRS)
     with (tmp_path / "sheet.tsv").open(newline="") as file:
@@ -74,15 +62,20 @@ def test_a_sheet_hides_the_score_and_mixes_the_ranges(tmp_path):
 TEXTS = st.text(st.characters(exclude_categories=["Cs"], exclude_characters="\t\n\0"), min_size=1, max_size=12)
 
 
+@example([(pair.source, pair.target) for pair in PAIRS], "utf-8", csv.QUOTE_ALL)
 @settings(deadline=None, max_examples=30)
-@given(st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5, unique=True))
-def test_any_text_comes_back(tmp_path_factory, texts):
+@given(
+    st.lists(st.tuples(TEXTS, TEXTS), min_size=1, max_size=5, unique=True),
+    st.sampled_from(["utf-8", "utf-8-sig"]),
+    st.sampled_from([csv.QUOTE_MINIMAL, csv.QUOTE_ALL]),
+)
+def test_any_text_comes_back_from_a_spreadsheet_program(tmp_path_factory, texts, encoding, quoting):
     path = tmp_path_factory.getbasetemp() / "any.tsv"
     pairs = {pair_id(one, other): Pair(one, other) for one, other in texts}
-    write_form(path, pairs.values())
-    out = filled(path, path.with_name("filled.tsv"), dict.fromkeys(pairs, (1, 2)))
-    sheet = read_form(out)
-    assert sheet.labels == dict.fromkeys(pairs, (1, 2))
+    assert write_form(path, [*pairs.values(), Pair(*texts[0])]) == len(pairs)
+    labels = {key: (n % 3 + 1, 3) for n, key in enumerate(pairs)}
+    out = filled(path, path.with_name("filled.tsv"), labels, encoding=encoding, quoting=quoting)
+    assert read_form(out).labels == labels
 
 
 def write(path, *rows, header="id\treference\ttranslation\tparaphrase\tfluency"):
