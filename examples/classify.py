@@ -2,7 +2,7 @@
 
 It knows every language of the model, whatever language the labelled sentences are in.
 
-    python examples/classify.py results/demo/model labelled.tsv new.txt
+    python examples/classify.py starter labelled.tsv new.txt
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Translations among the lines of two files, as tab-separated source, target and margin: a corpus for `{path: ...}`.
 
-python examples/find_translations.py results/demo/model english.txt french.txt
+python examples/find_translations.py starter english.txt french.txt
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Near-duplicates in a list: lines that say nearly the same, the nearest first.
 
-python examples/near_duplicates.py results/demo/model corpus.txt
+python examples/near_duplicates.py starter corpus.txt
 """
 
 import argparse

@@ -1,6 +1,6 @@
 """Semantic search: the lines of a file that are nearest in meaning to a query, in any language of the model.
 
-python examples/search_file.py results/demo/model corpus.txt "a red car"
+python examples/search_file.py starter corpus.txt "a red car"
 """
 
 import argparse
