@@ -18,14 +18,13 @@ from scipy import sparse
 
 from psp.evaluation.scorers import EmbeddingScorer, Floats, Scorer
 from psp.models.static import StaticModel
+from psp.pairs.encoded_pairs import count_pieces
 from psp.pairs.store import Store
 from psp.text.tokenizer import Tokenizer
 from psp.text.words import words as split_words
 
 #: Arora, Liang and Ma (2017) recommend 1e-4 to 1e-3.
 SIF_A = 1e-3
-#: Pairs counted at a time: about 20 MB.
-_BLOCK = 250_000
 
 
 class WordOverlap:
@@ -71,12 +70,7 @@ def piece_counts(store: Path | str, tokenizer: Tokenizer | Path) -> npt.NDArray[
     """
     with Store(store) as pairs:
         pairs.check_vocabulary(tokenizer)
-        counts = np.zeros(pairs.vocab_size, dtype=np.int64)
-        for start in range(0, len(pairs), _BLOCK):
-            block = pairs.read(start, min(start + _BLOCK, len(pairs)))
-            for side in (block.source, block.target):
-                counts += np.bincount(side.ids, minlength=pairs.vocab_size)
-    return counts
+        return count_pieces(pairs, pairs.vocab_size)
 
 
 def sif_weights(counts: npt.NDArray[np.int64], a: float = SIF_A) -> npt.NDArray[np.float32]:

@@ -9,9 +9,11 @@ from typing import Any, Protocol
 import numpy as np
 import numpy.typing as npt
 
+from psp.core.logs import Progress
 from psp.text.tokenizer import Encoded
 
 BLOCK_PAIRS = 4096  # read at a time; the order of blocks is drawn at random
+COUNTED = 65_536  # pairs read at a time to be counted, 5 MB
 
 
 @dataclass(frozen=True)
@@ -84,3 +86,15 @@ class ChangedPairs:
     def read(self, start: int, stop: int) -> Any:
         """Read pairs ``start`` to ``stop``."""
         return self._change(self._pairs.read(start, stop), start)
+
+
+def count_pieces(source: PairSource, pieces: int) -> npt.NDArray[np.int64]:
+    """Count how often each piece occurs in the pairs, both sides together, int64 (pieces,)."""
+    counts = np.zeros(pieces, np.int64)
+    with Progress("counting pieces", "pairs", len(source)) as progress:
+        for start in range(0, len(source), COUNTED):
+            block = source.read(start, min(start + COUNTED, len(source)))
+            for side in (block.source, block.target):
+                counts += np.bincount(side.ids, minlength=pieces)
+            progress.add(min(COUNTED, len(source) - start))
+    return counts

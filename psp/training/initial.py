@@ -14,10 +14,9 @@ from torch import Tensor
 
 from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError, DataError
-from psp.core.logs import Progress
 from psp.models.static import StaticModel
 from psp.models.word_vectors import read_vectors
-from psp.pairs.encoded_pairs import PairSource
+from psp.pairs.encoded_pairs import PairSource, count_pieces
 from psp.text.tokenizer import Tokenizer
 from psp.training.encoders.mean import normal_table
 from psp.training.piece_vectors import mix_in, read_piece_vectors
@@ -25,7 +24,6 @@ from psp.training.spelling import spelled_rows
 
 log = logging.getLogger(__name__)
 
-COUNTED = 65_536  # pairs read at a time, 5 MB
 #: An encoder's vectors are divided along each principal component by the standard deviation to this power: 1 whitens
 #: them, 0 leaves them unchanged. Chosen on development data.
 WHITENING = 0.5
@@ -105,15 +103,3 @@ def _copy_rows(
     table[torch.from_numpy(mine)] = torch.from_numpy(vectors[theirs])
     log.info("copied the rows of %d of %d pieces from %s", len(shared), len(pieces), path)
     return {"pieces": len(pieces), "taken_over": len(shared)}
-
-
-def count_pieces(source: PairSource, pieces: int) -> npt.NDArray[np.int64]:
-    """Count how often each piece occurs in the pairs, both sides together, int64 (pieces,)."""
-    counts = np.zeros(pieces, np.int64)
-    with Progress("counting pieces", "pairs", len(source)) as progress:
-        for start in range(0, len(source), COUNTED):
-            block = source.read(start, min(start + COUNTED, len(source)))
-            for side in (block.source, block.target):
-                counts += np.bincount(side.ids, minlength=pieces)
-            progress.add(min(COUNTED, len(source) - start))
-    return counts

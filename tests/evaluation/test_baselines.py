@@ -39,7 +39,7 @@ def test_words_are_lower_cased_and_punctuation_is_split_off():
 
 
 def test_pieces_are_counted_over_both_sides(made, monkeypatch):
-    monkeypatch.setattr("psp.evaluation.baselines._BLOCK", 7)
+    monkeypatch.setattr("psp.pairs.encoded_pairs.COUNTED", 7)
     model = load_model(made.model)
     counts = piece_counts(made.store, made.folder / "sentencepiece.model")
     expected = np.zeros(model.vocab_size, dtype=np.int64)

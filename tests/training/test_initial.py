@@ -14,10 +14,11 @@ from psp.config.blocks.training import TrainSettings
 from psp.core.errors import ConfigError, DataError
 from psp.models.lstm import Direction, Lstm
 from psp.models.static import StaticModel
+from psp.pairs import encoded_pairs
+from psp.pairs.encoded_pairs import count_pieces
 from psp.text.trigram_tokenizer import TrigramTokenizer
 from psp.text.word_tokenizer import WordTokenizer
 from psp.training import initial
-from psp.training.initial import count_pieces
 from psp.training.piece_vectors import embed_pieces, mix_in
 from psp.training.spelling import spelled_rows
 from tests.training.conftest import ListSource
@@ -36,7 +37,7 @@ def pairs() -> ListSource:
 
 
 def test_pieces_of_both_sides_are_counted(monkeypatch) -> None:
-    monkeypatch.setattr(initial, "COUNTED", 64)
+    monkeypatch.setattr(encoded_pairs, "COUNTED", 64)
     source = pairs()
     ids = [number for side in (source.source, source.target) for row in side for number in row]
     assert count_pieces(source, 50).tolist() == np.bincount(ids, minlength=50).tolist()
