@@ -233,6 +233,14 @@ def test_each_kind_of_translator_is_a_config(tmp_path):
 TRANSLATE = ("psp translate", "psp paraphrase")
 
 
+#: What the page on searching one's documents shows.
+PASSAGES = """house#1\tDie Heizung ist im Keller. Sie wird im Herbst gewartet. Wenn sie ausfällt, ruft man den Hausmeister an.
+house#2\tLa clé de la cave est chez la voisine du premier étage. Elle part travailler à huit heures.
+house#3\tThe rubbish is collected on Tuesdays. Paper goes into the blue bin, and glass is taken to the shop.
+"""
+QUESTIONS = "Who has the key to the cellar?\nWhom do I call when the heating does not work?\n"
+
+
 @pytest.mark.slow
 def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     link_results(tmp_path, compared)
@@ -245,6 +253,8 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     (tmp_path / "pairs.tsv").write_text("".join(f"a {english} car\tune voiture {french}\n" for english, french in cars))
     (tmp_path / "corpus.txt").write_text("".join(f"une voiture {french}\n" for _, french in cars))
     (tmp_path / "queries.txt").write_text("a blue car\n")
+    (tmp_path / "passages.tsv").write_text(PASSAGES)
+    (tmp_path / "questions.txt").write_text(QUESTIONS)
     (tmp_path / "english.txt").write_text("".join(f"a {english} car\n" for english, _ in cars))
     (tmp_path / "french.txt").write_text("".join(f"une voiture {french}\n" for _, french in reversed(cars)))
     (tmp_path / "tasks.yaml").write_text(CONFIGS["tasks.yaml"])
@@ -263,10 +273,13 @@ def test_psp_commands_and_the_python_run_on_the_demo(compared, tmp_path):
     # psp train is run in test_dist.py, by the wheel.
     elsewhere = ("psp inspect", "psp languages", "psp push", "psp serve", "psp train", *TRANSLATE)
     commands = [c for c in COMMANDS if c.startswith("psp") and not c.startswith(elsewhere)]
-    assert len(commands) == 18
+    assert len(commands) == 22
     write_checkpoint(tmp_path / "model.pt", compared.folder / "results/demo/model", tmp_path / "sp.model")
     for command in commands:
         run_psp(command, compared, tmp_path)
+    (found,) = (command for command in commands if "--passages" in command)
+    shown = compared.psp(*shlex.split(found)[1:], folder=tmp_path).stdout
+    assert shown == blocks("text", ["docs/guide/search.md"])[-1]
     assert np.load(tmp_path / "vectors.npy").shape == (2, 16)
     assert (tmp_path / "mined.tsv").exists()
     assert psp.load_model(tmp_path / "smaller").dtype == "int8"
@@ -322,8 +335,9 @@ def test_a_release_is_pushed(compared, monkeypatch, tmp_path):
 
 def test_the_page_is_served(finished):
     pytest.importorskip("uvicorn", reason="uvicorn is not installed (the extra serve)")
-    (command,) = [command for command in COMMANDS if command.startswith("psp serve")]
-    with served(finished.folder / shlex.split(command)[2]) as server:
+    models = [shlex.split(command)[2] for command in COMMANDS if command.startswith("psp serve")]
+    assert models == ["starter", "results/demo/model"]
+    with served(finished.folder / models[1]) as server:
         assert server.ask("api/model")[1]["name"] == "demo"
 
 
