@@ -234,7 +234,7 @@ TRANSLATE = ("psp translate", "psp paraphrase")
 
 
 #: What the page on searching one's documents shows.
-PASSAGES = """house#1\tDie Heizung ist im Keller. Sie wird im Herbst gewartet. Wenn sie ausfällt, ruft man den Hausmeister an.
+PASSAGES = """house#1\tDie Heizung ist im Keller. Wenn sie ausfällt, ruft man den Hausmeister an.
 house#2\tLa clé de la cave est chez la voisine du premier étage. Elle part travailler à huit heures.
 house#3\tThe rubbish is collected on Tuesdays. Paper goes into the blue bin, and glass is taken to the shop.
 """
