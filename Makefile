@@ -71,7 +71,8 @@ starter: install
 	$(PIP) --editable '.[e5,peers]'
 	snakemake --cores $(CORES) --configfile config/sample.yaml config/release.yaml -- results/starter/release-int8
 	rm -rf starter/paraphrastic_starter/model
-	cp -R results/starter/release-int8 starter/paraphrastic_starter/model
+	mkdir starter/paraphrastic_starter/model
+	cp results/starter/release-int8/* starter/paraphrastic_starter/model/
 
 # What goes to a package index: the library as a wheel, the project as a source archive, and the starter.
 dist: install
