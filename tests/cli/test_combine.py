@@ -14,6 +14,7 @@ from psp.models.combined import CombinedModel
 from psp.models.folder import load_model
 from psp.models.static import StaticModel
 from psp.text.word_tokenizer import WordTokenizer
+from tests.cli.conftest import refused
 from tests.conftest import SENTENCES
 
 
@@ -32,16 +33,6 @@ def both(small_model, words_model, tmp_path_factory):
     out = tmp_path_factory.mktemp("combined") / "both"
     main(["combine", str(small_model), str(words_model), "--weights", "1,0.5", "--out", str(out)])
     return out
-
-
-def refused(capsys, *arguments):
-    """The one line of an error."""
-    with pytest.raises(SystemExit) as ended:
-        main([str(argument) for argument in arguments])
-    assert ended.value.code == 1
-    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
-    assert len(said) == 1
-    return said[0]
 
 
 def test_the_model_is_the_librarys(small_model, words_model, tmp_path, capsys):
@@ -89,7 +80,7 @@ def test_other_differences_are_said(small_model, tmp_path, capsys):
         ("1,2,3", "--weights 1,2,3: 3 weights for 2 models; give one for each"),
         *[
             (f"1,{bad}", f"--weights 1,{bad}: the weight {float(bad)} is not a number from 1e-15 to 1e+15")
-            for bad in ("0", "-1", "nan", "inf", "1e308")
+            for bad in ("0", "nan", "1e308")
         ],
         *[(f"1,{bad}", f"--weights 1,{bad}: '{bad}' is not a number; write --weights 1,0.5") for bad in ("", "one")],
     ],

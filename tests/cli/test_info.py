@@ -78,16 +78,6 @@ def test_a_small_table_pieces_left_out_and_a_segmenter(small_model, tmp_path, ca
     assert json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["numba"] is None
 
 
-def test_no_model(tmp_path, capsys):
-    train_sentencepiece(tmp_path / "sp.model")
-    with pytest.raises(SystemExit):
-        main(["info", str(tmp_path / "none")])
-    assert (
-        capsys.readouterr().err
-        == f"error: {tmp_path}/none: no such folder; a model is a folder with config.json in it\n"
-    )
-
-
 def test_a_sentencepiece_model_whose_words_cannot_be_looked_up(small_model, tmp_path, capsys):
     path = train_sentencepiece(tmp_path / "sp.model", model_type="char", vocab_size=40)
     table = np.ones((load_sentencepiece(path).get_piece_size(), 4), np.float32)

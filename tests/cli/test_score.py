@@ -11,15 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from psp.cli.main import main
-from psp.models.folder import load_model
 from tests.conftest import PAIRS, odd_text
 
 column = odd_text.map(lambda text: text.replace("\n", " ").replace("\t", " "))
-
-
-@pytest.fixture(scope="module")
-def model(small_model):
-    return load_model(small_model)
 
 
 def expected(model, lines):
