@@ -45,23 +45,15 @@ def test_a_name_is_an_entry_of_the_catalogue():
     assert found.download == "opus/Europarl/v8/en-fr.txt.zip"
     assert (found.version, found.licence, found.cap, found.path) == ("v8", "LicenseRef-open", None, None)
     assert found.filters == FILTERS
-
-
-def test_the_order_of_languages_is_the_models_and_that_of_the_archive_alphabetical():
+    # The order of languages is the model's, and that of the archive alphabetical.
     found = part("Europarl", ("fr", "en"))
     assert (found.label, found.languages, found.pair) == ("Europarl.fr-en", ("fr", "en"), "en-fr")
-
-
-def test_opus_s_own_names_are_those_of_the_archive_alone():
+    # OPUS's own names are those of the archive alone.
     found = part("QED", ("en", "pt"))
     assert found.languages == ("en", "pt") and found.names == ("en", "pt_BR")
-    assert (found.label, found.download) == ("QED.en-pt", "opus/QED-all/v2/en-pt_BR.txt.zip")
-
-
-def test_the_item_s_cap_and_licence_come_before_the_entry_s():
+    assert (found.label, found.download, found.cap) == ("QED.en-pt", "opus/QED-all/v2/en-pt_BR.txt.zip", 500)
     found = part({"name": "QED", "cap": 7, "licence": "MIT"}, ("en", "pt"))
     assert (found.cap, found.licence) == (7, "MIT")
-    assert part("QED", ("en", "pt")).cap == 500
 
 
 def test_paraphrases_have_one_language_on_both_sides():

@@ -133,19 +133,6 @@ def test_an_encoder_that_is_trained_on_the_mined_pairs_is_a_circle():
     assert "pivot.min_cosine is 0.7, but pivot.encoder names none" in message(models=models, corpora=CATALOGUE)
 
 
-def test_the_recipe_of_dadas_mines_by_the_cosine_of_translations_and_filters_nothing_else():
-    (mined,) = config(english(MINED, recipe="dadas"), corpora=CATALOGUE).model("en").parts
-    assert mined.pivot == {
-        "pairs": "cover", "max_group": None, "encoder": "use-multilingual", "min_cosine": 0.7, "own_filters": False,
-    }  # fmt: skip
-    for part in (mined, *mined.sources):
-        on = {name for name, one in part.filters.items() if isinstance(one, dict) and one.get("enabled")}
-        assert on == {"decontaminate"}
-    own = english(MINED, recipe="dadas", filters={"numbers": {"enabled": True}}, pivot={"min_cosine": None})
-    (mined,) = config(own, corpora=CATALOGUE).model("en").parts
-    assert mined.filters["numbers"]["enabled"] and mined.pivot["min_cosine"] is None
-
-
 def test_a_missing_key_is_told():
     for key, example in (("through", "en"), ("from", "[OpenSubtitles]")):
         item = {name: value for name, value in MINED.items() if name != key}

@@ -25,13 +25,6 @@ def test_a_transformer_reads_text_in_its_own_case_and_unsegmented():
     assert "untrained" not in str(model["compare"]["systems"])
 
 
-def test_the_recipe_of_dadas_trains_an_lstm_one_way():
-    block = config(contextual(recipe="dadas")).model("t")["transformer"]
-    assert (block["pooling"], block["dim"], block["directions"], block["epochs"]) == ("lstm", 2048, "source", 3)
-    assert (block["batch_size"], block["warmup"], block["learning_rate"]) == (64, 0.1, 2e-5)
-    assert config(contextual(recipe="dadas")).model("t").differences == {"encoder": "transformer"}
-
-
 def test_a_teacher_is_one_whose_vectors_are_learnt():
     model = config(contextual(teacher={"encoder": "use-multilingual", "sentences": 500})).model("t")
     assert (model["teacher"]["encoder"], model["teacher"]["weight"], model["teacher"]["loss"]) == (
