@@ -126,7 +126,6 @@ def test_what_cannot_be_done_is_one_line(small_model, text, monkeypatch, capsys,
     ("command", "option", "number"),
     [
         *(("embed model --out x.npy", "--jobs", number) for number in ("0", "-1", "two")),
-        ("embed model --out x.npy", "--dim", "0"),
         ("search model c.txt", "-k", "0"),
         ("mine model c.txt d.txt --out x.tsv", "--threads", "0"),
         ("translate translator", "--beam", "0"),

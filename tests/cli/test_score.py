@@ -80,14 +80,6 @@ def test_a_bad_first_line_prints_nothing(small_model, psp_command):
     assert (result.returncode, result.stdout, result.stderr.decode()) == (1, b"", said)
 
 
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_lines_of_a_megabyte(small_model, model, tmp_path, capfdbinary, jobs):
-    lines = ["the cat\tle chat\t" + "x" * 1_000_000, "bread " * 170_000 + "\tdu pain", "a\tb"] * 2
-    (tmp_path / "pairs.tsv").write_text("\n".join(lines))
-    score(small_model, tmp_path / "pairs.tsv", "--jobs", jobs)
-    assert capfdbinary.readouterr().out == expected(model, lines)
-
-
 @pytest.mark.parametrize("jobs", [1, 2])
 def test_a_closed_pipe_is_no_error(small_model, tmp_path, psp_command, jobs):
     (tmp_path / "pairs.tsv").write_bytes("\n".join(LINES * 20).encode())
