@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import zipfile
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -55,6 +57,19 @@ MIXED = st.lists(st.sampled_from(WORDS), max_size=9).map(" ".join)
 def test_what_rounded_weights_settle_is_no_suspect(scores, texts, least):
     arguments = texts, "fr", "en", {"oc"}, least
     assert list(scores.suspects(*arguments)) == unsettled(scores, *arguments)
+
+
+def test_real_lines_have_the_suspects_of_their_scores(scores, psp_data):
+    for language in ("fr", "zh"):
+        archive = psp_data / f"opus/XNLI/v1/moses/en-{language}.txt.zip"
+        with zipfile.ZipFile(archive) as file:
+            (name,) = (name for name in file.namelist() if name.endswith(f".{language}"))
+            texts = file.read(name).decode().split("\n")[:5000]
+        english = [*texts[::50], "We looked at it."]
+        for own, some in ((language, texts), ("en", english)):
+            arguments = some, own, "de", (), 1.0
+            assert list(scores.suspects(*arguments)) == unsettled(scores, *arguments)
+        assert len(list(scores.suspects(texts, language, "en", ()))) < len(texts) / 4
 
 
 def test_a_rounded_weight_is_wrong_by_half_a_step_at_most():

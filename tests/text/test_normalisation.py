@@ -108,3 +108,14 @@ def test_an_unknown_normalisation_is_named():
     for name in ("", "nfd", "nmt_nfkc+bold", 5, ["nmt_nfkc"]):
         with pytest.raises(DataError, match="which this psp does not know"):
             Normaliser(name)
+
+
+def test_tatoeba_is_read_as_it_was_but_for_arabics_letters(readers, psp_data):
+    named = sentencepiece.SentencePieceNormalizer(rule_name="nmt_nfkc")
+    for path in sorted((psp_data / "eval/tatoeba/v1").glob("tatoeba.*-eng.*"))[::6]:
+        lines = path.read_text("utf-8").split("\n")
+        for line, plain in zip(lines, Normaliser("nmt_nfkc")(lines), strict=True):
+            whole = named.normalize(line)
+            assert plain == read(named, line)
+            if not FOLDED.keys() & set(whole):
+                assert readers["nmt_nfkc+arabic"].normalize(line) == whole

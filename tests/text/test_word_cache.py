@@ -3,6 +3,8 @@ from __future__ import annotations
 import itertools
 import pickle
 import threading
+import zipfile
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -220,3 +222,27 @@ def test_an_interrupted_lookup_leaves_no_word_without_its_pieces(
         with pytest.raises(KeyboardInterrupt):
             cached(cache, ["the red car"])
     assert cached(cache, ["the red car", "a"]) == plain(processor, ["the red car", "a"], False)
+
+
+@pytest.mark.slow
+def test_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
+    """English and five other languages, in four scripts: each with the vocabulary of its pairs with English."""
+    done = 0
+    for language in ("fr", "de", "ar", "tr", "zh"):
+        sides: dict[str, set[str]] = {"en": set(), language: set()}
+        for path in sorted((psp_data / "opus").glob("*/*/moses/*.zip")):
+            with zipfile.ZipFile(path) as archive:
+                for name in archive.namelist():
+                    side = name.rpartition(".")[2]
+                    if f".{'-'.join(sorted(('en', language)))}." in name and len(sides.get(side, ())) < 8_000:
+                        sides[side].update(archive.read(name).decode().split("\n"))
+        texts = [text for side in sides.values() for text in sorted(side)[:8_000]]
+        lines = (text.lower() for text in texts[::5])
+        processor = sentencepiece_of(lines, vocab_size=16_000, character_coverage=0.998, num_threads=2)
+        for lower in (True, False):
+            cache = WordCache(processor, lower)
+            for start in range(0, len(texts), 8192):
+                batch = texts[start : start + 8192]
+                assert cached(cache, batch) == plain(processor, batch, lower)
+            done += len(texts)
+    assert done > 130_000
