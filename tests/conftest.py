@@ -128,8 +128,9 @@ def logging_as_it_was() -> Iterator[None]:
 def _quiet() -> None:
     root = logging.getLogger()
     root.setLevel(LEVEL)
+    logging.captureWarnings(False)
     for handler in list(root.handlers):
-        if type(handler) in (logging.StreamHandler, logging.FileHandler):  # pytest's own are of other classes
+        if not type(handler).__module__.startswith("_pytest"):
             root.removeHandler(handler)
             handler.close()
 
@@ -178,19 +179,19 @@ def as_published(body: dict[str, Any]) -> dict[str, Any]:
     return body | {"sets": {key: one for name in names for key, one in below(name, published()).items()}}
 
 
-def train_sentencepiece(path: Path, vocab_size: int = 150, model_type: str = "unigram", **settings: object) -> Path:
-    """A sentencepiece model of the small corpus, trained in this process."""
+def sentencepiece_of(lines: Iterable[str], **settings: object) -> sentencepiece.SentencePieceProcessor:
+    """A sentencepiece model of ``lines``, trained in this process."""
     model = io.BytesIO()
     sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES),
-        model_writer=model,
-        model_type=model_type,
-        vocab_size=vocab_size,
-        hard_vocab_limit=False,
-        minloglevel=2,
-        **settings,
+        sentence_iterator=iter(lines), model_writer=model, hard_vocab_limit=False, minloglevel=2, **settings
     )
-    path.write_bytes(model.getvalue())
+    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+
+
+def train_sentencepiece(path: Path, vocab_size: int = 150, model_type: str = "unigram", **settings: object) -> Path:
+    """A sentencepiece model of the small corpus."""
+    model = sentencepiece_of(SENTENCES, vocab_size=vocab_size, model_type=model_type, **settings)
+    path.write_bytes(model.serialized_model_proto())
     return path
 
 

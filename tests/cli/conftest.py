@@ -4,17 +4,24 @@ from __future__ import annotations
 
 import subprocess
 import sys
+import zipfile
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
 
-from psp.models.folder import save_model
+from phrasebook import generate
+from psp.cli.main import main
+from psp.models.folder import load_model, save_model
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import train_sentencepiece
 
 DIM = 12
+#: Python after which a write fails as on a full disk.
+FULL_DISK = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+FULL_DISK += "resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000))"
 
 
 @pytest.fixture(scope="session")
@@ -26,6 +33,30 @@ def small_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     table = np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
     save_model(folder / "model", table, path, {"languages": ["en", "fr"], "recipe": "psp"})
     return folder / "model"
+
+
+@pytest.fixture(scope="session")
+def model(small_model: Path) -> StaticModel:
+    """The same, loaded."""
+    return load_model(small_model)
+
+
+def refused(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """The one line of an error with which a command ends."""
+    with pytest.raises(SystemExit) as ended:
+        main([str(argument) for argument in arguments])
+    assert ended.value.code == 1
+    said = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
+    assert len(said) == 1
+    return said[0]
+
+
+def phrases(folder: Path) -> list[tuple[str, str]]:
+    """The pairs of the demo, whose corpora and test sets are written into ``folder``."""
+    generate(folder, pairs=1500, seed=1)
+    with zipfile.ZipFile(folder / "opus/Phrasebook/v1/moses/en-fr.txt.zip") as archive:
+        sides = [archive.read(f"Phrasebook.en-fr.{side}").decode().splitlines() for side in ("en", "fr")]
+    return [pair for pair in zip(*sides, strict=True) if "\t" not in "".join(pair)]
 
 
 class Psp:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import os
 import signal
 import subprocess
@@ -17,7 +16,7 @@ from hypothesis import strategies as st
 
 from psp.cli import capped
 from psp.cli.main import main
-from psp.models.folder import load_model
+from tests.cli.conftest import FULL_DISK
 from tests.conftest import SENTENCES, odd_text
 
 LINES = [*SENTENCES, "", " ", "日本 🙂", "x\ry\u2028z\x85", "the cat " * 50] * 8
@@ -29,11 +28,6 @@ def text(tmp_path):
     path = tmp_path / "text.txt"
     path.write_bytes(TEXT)
     return path
-
-
-@pytest.fixture(scope="module")
-def model(small_model):
-    return load_model(small_model)
 
 
 def embed(small_model, text, out, *options):
@@ -91,13 +85,6 @@ def test_standard_input_and_output(small_model, model, psp_command):
         assert said.startswith(f"info: embedding standard input: {len(LINES):,} sentences") and "sentences/s" in said
 
 
-def test_standard_input_within_a_process(small_model, model, tmp_path, monkeypatch):
-    for jobs in ("1", "2"):
-        monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(TEXT)))
-        embed(small_model, "-", tmp_path / "x.npy", "--jobs", jobs)
-        assert np.array_equal(np.load(tmp_path / "x.npy"), model.embed_raw_text(LINES))
-
-
 @pytest.mark.parametrize("jobs", ["1", "2"])
 def test_lines_of_a_megabyte(small_model, model, tmp_path, jobs):
     lines = ["the cat eats bread " * 50_000, "x" * 1_000_000, "short", "日" * 340_000]
@@ -139,7 +126,6 @@ def test_what_cannot_be_done_is_one_line(small_model, text, monkeypatch, capsys,
     ("command", "option", "number"),
     [
         *(("embed model --out x.npy", "--jobs", number) for number in ("0", "-1", "two")),
-        ("embed model --out x.npy", "--dim", "0"),
         ("search model c.txt", "-k", "0"),
         ("mine model c.txt d.txt --out x.tsv", "--threads", "0"),
         ("translate translator", "--beam", "0"),
@@ -160,16 +146,12 @@ def test_more_processes_than_help_are_not_started(monkeypatch, caplog):
     assert caplog.messages == ["--jobs 1000: only 6 cores; starting 12 processes"]
 
 
-LIMIT = "import resource, signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
-LIMIT += "resource.setrlimit(resource.RLIMIT_FSIZE, (5000, 5000))"  # bytes: a write beyond them fails as on a full disk
-
-
 @pytest.mark.parametrize(
     "name", ["x.npy", *(pytest.param(name, marks=pytest.mark.slow) for name in ("x.f16", "x.parquet"))]
 )
 @pytest.mark.parametrize("jobs", [pytest.param(1, marks=pytest.mark.slow), 2])
 def test_a_full_disk(small_model, text, tmp_path, psp_command, name, jobs):
-    result = psp_command.run("embed", small_model, text, "--out", tmp_path / name, "--jobs", jobs, before=LIMIT)
+    result = psp_command.run("embed", small_model, text, "--out", tmp_path / name, "--jobs", jobs, before=FULL_DISK)
     said = f"error: {tmp_path / name}: cannot be written: File too large; free space or choose another folder\n"
     assert (result.returncode, result.stderr.decode()) == (1, said)
     assert list(tmp_path.iterdir()) == [text]

@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import json
+import shutil
 
-import numpy as np
 import pytest
 
 from psp.cli.main import main
 from psp.evaluation.evaluate import evaluate
 from psp.evaluation.scorers import EmbeddingScorer
 from psp.models.folder import load_model
-from psp.models.static import StaticModel
-from tests.conftest import PAIRS, train_sentencepiece
+from tests.cli.conftest import refused
+from tests.conftest import PAIRS
 
 TASKS = """
 evaluate:
@@ -24,14 +24,10 @@ models: {}
 
 
 @pytest.fixture
-def folder(tmp_path, monkeypatch):
+def folder(small_model, tmp_path, monkeypatch):
     """A model, sets in several layouts, and a config that names two of them."""
     monkeypatch.chdir(tmp_path)
-    pieces = train_sentencepiece(tmp_path / "sp.model")
-    table = np.random.default_rng(1).standard_normal((150, 8)).astype(np.float32)
-    StaticModel(table[: _size(pieces)], pieces, {"languages": ["en", "fr"], "lower_case": True}).save(
-        tmp_path / "model"
-    )
+    shutil.copytree(small_model, tmp_path / "model")
     english, french = zip(*PAIRS[:30], strict=True)
     (tmp_path / "judged.tsv").write_text(
         "".join(f"{n % 6}\t{one}\t{other}\n" for n, (one, other) in enumerate(PAIRS[:40])), "utf-8"
@@ -43,12 +39,6 @@ def folder(tmp_path, monkeypatch):
         (tmp_path / f"tatoeba/tatoeba.fra-eng.{code}").write_text("".join(f"{line}\n" for line in lines), "utf-8")
     (tmp_path / "tasks.yaml").write_text(TASKS)
     return tmp_path
-
-
-def _size(pieces):
-    from psp.text.sentencepiece_tokenizer import load_sentencepiece
-
-    return load_sentencepiece(pieces).get_piece_size()
 
 
 def test_a_model_is_scored_as_in_a_run(folder, capsys):
@@ -100,11 +90,7 @@ def test_systems_without_vectors_say_what_they_cannot_do(folder, capsys):
 def test_bad_input_ends_in_one_line(folder, capsys, arguments, said):
     (folder / "empty.yaml").write_text("evaluate: {resamples: 100}\n")
     (folder / "lost.yaml").write_text("evaluate: {tasks: {lost: {task: similarity, path: gone.tsv}}}\n")
-    with pytest.raises(SystemExit) as ended:
-        main(["eval", *arguments, "--out", "out"])
-    assert ended.value.code == 1
-    lines = [line for line in capsys.readouterr().err.splitlines() if line.startswith("error: ")]
-    assert len(lines) == 1 and said in lines[0]
+    assert said in refused(capsys, "eval", *arguments, "--out", "out")
     assert not (folder / "out").exists()
 
 

@@ -8,14 +8,11 @@ import signal
 from importlib import metadata
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from psp.cli.main import main
 from psp.core.files import sha256
 from psp.models.folder import load_model, save_model
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import train_sentencepiece
 
 
 def info(capsys, *arguments):
@@ -76,24 +73,6 @@ def test_a_small_table_pieces_left_out_and_a_segmenter(small_model, tmp_path, ca
     ):
         assert words in said
     assert json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["numba"] is None
-
-
-def test_no_model(tmp_path, capsys):
-    train_sentencepiece(tmp_path / "sp.model")
-    with pytest.raises(SystemExit):
-        main(["info", str(tmp_path / "none")])
-    assert (
-        capsys.readouterr().err
-        == f"error: {tmp_path}/none: no such folder; a model is a folder with config.json in it\n"
-    )
-
-
-def test_a_sentencepiece_model_whose_words_cannot_be_looked_up(small_model, tmp_path, capsys):
-    path = train_sentencepiece(tmp_path / "sp.model", model_type="char", vocab_size=40)
-    table = np.ones((load_sentencepiece(path).get_piece_size(), 4), np.float32)
-    save_model(tmp_path / "model", table, path, {"languages": ["en"]})
-    reason = json.loads(info(capsys, tmp_path / "model", "--json"))["accelerator"]["obstacle"]
-    assert reason and f"words         encoded by sentencepiece: {reason}\n" in info(capsys, tmp_path / "model")
 
 
 @pytest.mark.slow

@@ -2,13 +2,12 @@
 
 import json
 import socket
-import zipfile
 from pathlib import Path
 
 import pytest
 
-from phrasebook import generate
 from psp.cli.main import main
+from tests.cli.conftest import phrases, refused
 from tests.conftest import write_pair_file
 
 
@@ -16,10 +15,7 @@ from tests.conftest import write_pair_file
 def data(tmp_path_factory):
     """The phrasebook's corpora and test sets, and its pairs in a file."""
     folder = tmp_path_factory.mktemp("data")
-    generate(folder, pairs=1500, seed=1)
-    with zipfile.ZipFile(folder / "opus/Phrasebook/v1/moses/en-fr.txt.zip") as archive:
-        sides = [archive.read(f"Phrasebook.en-fr.{side}").decode().splitlines() for side in ("en", "fr")]
-    write_pair_file(folder / "my.tsv", [pair for pair in zip(*sides, strict=True) if "\t" not in "".join(pair)])
+    write_pair_file(folder / "my.tsv", phrases(folder))
     return folder
 
 
@@ -81,8 +77,7 @@ def test_a_model_without_corpora_is_an_error(inspected, capsys):
 def test_the_demo_before_its_text_is_made_says_what_makes_it(tmp_path, monkeypatch, capsys):
     monkeypatch.chdir(tmp_path)
     demo = Path(__file__).parents[2] / "config/demo.yaml"
-    with pytest.raises(SystemExit):
-        main(["inspect", "demo", "--configfile", str(demo)])
     made = "results/phrasebook/opus/Phrasebook/v1/moses/en-fr.txt.zip"
     command = f"snakemake --cores 2 --configfile {demo} -- {made}"
-    assert capsys.readouterr().err == f"error: {made}: the workflow makes it first: {command}\n"
+    said = refused(capsys, "inspect", "demo", "--configfile", demo)
+    assert said == f"error: {made}: the workflow makes it first: {command}"

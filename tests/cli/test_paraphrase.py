@@ -11,6 +11,7 @@ from psp.cli.main import main
 from psp.inference.translation import load_translator
 from psp.inference.translation.paraphrase import paraphrase
 from psp.models.registry import load_encoder
+from tests.cli.conftest import refused
 from tests.inference.translation.conftest import sentencepiece_model, sentences, tiny  # noqa: F401 (fixtures)
 
 pytest.importorskip("ctranslate2")
@@ -85,7 +86,5 @@ def test_bad_input_is_one_line(
     files = {"file": tmp_path / "in.txt", "short": tmp_path / "short.txt"}
     files["file"].write_text("a\nb\nc\n")
     files["short"].write_text("a\n")
-    with pytest.raises(SystemExit) as ended:
-        main(["paraphrase", *(one.format(tiny=tiny, model=small_model, **files) for one in arguments)])
-    assert ended.value.code == 1
-    assert said in capsys.readouterr().err.splitlines()[-1]
+    given = (one.format(tiny=tiny, model=small_model, **files) for one in arguments)
+    assert said in refused(capsys, "paraphrase", *given)

@@ -11,15 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from psp.cli.main import main
-from psp.models.folder import load_model
 from tests.conftest import PAIRS, odd_text
 
 column = odd_text.map(lambda text: text.replace("\n", " ").replace("\t", " "))
-
-
-@pytest.fixture(scope="module")
-def model(small_model):
-    return load_model(small_model)
 
 
 def expected(model, lines):
@@ -84,14 +78,6 @@ def test_a_bad_first_line_prints_nothing(small_model, psp_command):
     result = psp_command.run("score", small_model, text=b"one column\na\tb\n")
     said = "error: standard input, line 1: has one column; write two sentences separated by a tab\n"
     assert (result.returncode, result.stdout, result.stderr.decode()) == (1, b"", said)
-
-
-@pytest.mark.parametrize("jobs", ["1", "2"])
-def test_lines_of_a_megabyte(small_model, model, tmp_path, capfdbinary, jobs):
-    lines = ["the cat\tle chat\t" + "x" * 1_000_000, "bread " * 170_000 + "\tdu pain", "a\tb"] * 2
-    (tmp_path / "pairs.tsv").write_text("\n".join(lines))
-    score(small_model, tmp_path / "pairs.tsv", "--jobs", jobs)
-    assert capfdbinary.readouterr().out == expected(model, lines)
 
 
 @pytest.mark.parametrize("jobs", [1, 2])

@@ -10,6 +10,7 @@ import pytest
 
 from psp.cli.main import main
 from psp.inference.translation import load_translator
+from tests.cli.conftest import refused
 from tests.inference.translation.conftest import sentencepiece_model, sentences, tiny  # noqa: F401 (fixtures)
 
 pytest.importorskip("ctranslate2")
@@ -59,8 +60,4 @@ def test_bad_input_is_one_line(
     arguments: list[str],
     said: str,
 ) -> None:
-    with pytest.raises(SystemExit) as ended:
-        main(["translate", *(argument.format(tiny=tiny) for argument in arguments)])
-    assert ended.value.code == 1
-    error = capsys.readouterr().err.splitlines()
-    assert said in error[-1]
+    assert said in refused(capsys, "translate", *(argument.format(tiny=tiny) for argument in arguments))

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.config.config import Config
-from psp.config.corpus_entries import CorpusSpec, check_entry, file_name, of_pair, resolve
+from psp.config.corpus_entries import CorpusSpec, check_entry, file_name, resolve
 from psp.core.errors import ConfigError, closest
 
 FILTERS: dict[str, Any] = {
@@ -45,51 +45,21 @@ def test_a_name_is_an_entry_of_the_catalogue():
     assert found.download == "opus/Europarl/v8/en-fr.txt.zip"
     assert (found.version, found.licence, found.cap, found.path) == ("v8", "LicenseRef-open", None, None)
     assert found.filters == FILTERS
-
-
-def test_the_order_of_languages_is_the_models_and_that_of_the_archive_alphabetical():
+    # The order of languages is the model's, and that of the archive alphabetical.
     found = part("Europarl", ("fr", "en"))
     assert (found.label, found.languages, found.pair) == ("Europarl.fr-en", ("fr", "en"), "en-fr")
-
-
-def test_a_pair_may_have_its_own_version_and_licence():
-    assert (part("Books").version, part("Books").licence) == ("v2", "CC0-1.0")
-    assert of_pair(CATALOGUE["Books"], "version", "de-en") == "v1"
-    assert of_pair(CATALOGUE["Books"], "licence", "de-en") is None
-
-
-def test_opus_s_own_names_are_those_of_the_archive_alone():
+    # OPUS's own names are those of the archive alone.
     found = part("QED", ("en", "pt"))
     assert found.languages == ("en", "pt") and found.names == ("en", "pt_BR")
-    assert (found.label, found.download) == ("QED.en-pt", "opus/QED-all/v2/en-pt_BR.txt.zip")
-
-
-def test_the_item_s_cap_and_licence_come_before_the_entry_s():
+    assert (found.label, found.download, found.cap) == ("QED.en-pt", "opus/QED-all/v2/en-pt_BR.txt.zip", 500)
     found = part({"name": "QED", "cap": 7, "licence": "MIT"}, ("en", "pt"))
     assert (found.cap, found.licence) == (7, "MIT")
-    assert part("QED", ("en", "pt")).cap == 500
-
-
-def test_filters_come_from_the_model_the_entry_its_recipe_and_the_item_last_wins():
-    assert part("ParaNMT", ("en",), "psp").filters["length"] == {"enabled": True, "min": 5, "max": 40}
-    assert part("ParaNMT", ("en",), "paper").filters["length"] == {"enabled": True, "min": 3, "max": 40}
-    item = {"name": "ParaNMT", "filters": {"length": {"min": 1}}}
-    found = part(item, ("en",), "psp").filters
-    assert found["length"] == {"enabled": True, "min": 1, "max": 40} and found["score"]["enabled"]
-    assert FILTERS["length"] == {"enabled": True, "min": 3, "max": 100}
 
 
 def test_paraphrases_have_one_language_on_both_sides():
     found = part("ParaNMT", ("en",))
     assert found.paraphrase and (found.label, found.download) == ("ParaNMT.en-en", "paranmt/ParaNMT/5m.zip")
     assert part({"name": "ParaNMT", "languages": ["en", "en"]}) == part({"name": "ParaNMT", "languages": ["en"]})
-
-
-def test_a_file_of_one_s_own_is_named_after_itself_or_as_it_says():
-    found = part({"path": "data/My corpus (1).tsv.gz"})
-    assert (found.kind, found.corpus, found.path) == ("local", "My-corpus-1", "data/My corpus (1).tsv.gz")
-    assert found.download is None and found.version is None
-    assert part({"path": "x.tsv", "name": "mine"}).label == "mine.en-fr"
 
 
 @pytest.mark.parametrize(
@@ -201,8 +171,6 @@ def config(model: str, **own: Any) -> Config:
     ("rank", "words"),
     [
         ({"by": "score", "deciles": [0]}, ["rank.deciles.0 is 0, but must be at least 1"]),
-        ({"by": "score", "deciles": [11]}, ["rank.deciles.0 is 11, but must be at most 10"]),
-        ({"by": "score", "deciles": [2, 2]}, ["rank.deciles is [2, 2], but has a duplicate item"]),
         ({"by": "scores"}, ["rank.by is scores, but must be score or translation or overlap or length", "or null"]),
     ],
 )

@@ -105,8 +105,6 @@ def test_each_kind_of_file(tmp_path, name, text, item):
             "it has a, b: name others by `columns` (psp train takes source and target, or en ",
         ),
         ("my.csv", "", {"languages": ["en"]}, "my.csv: line 1: its header has no column source"),
-        ("my.tsv", "a\tb\n", {"recipe": "papr"}, "models.mine.recipe is papr, but must be psp or paper"),
-        ("my.tsv", "a\tb\n", {"languages": ["en", "french"]}, "french is not psp's code for French; write fr"),
     ],
 )
 def test_what_is_wrong_is_one_line(tmp_path, name, text, options, message):

@@ -54,6 +54,7 @@ def test_a_plan_names_what_will_be_fetched_and_what_it_will_take(config, tmp_pat
     text = plan(config, "fr", tmp_path / "downloads")
     assert "to fetch: 0.03 GB, and 3 file(s) of unknown size" in text
     assert "1,001,000 read" in text
+    assert "trained on (the config caps Counted at 100 pairs), " in text
     assert "unknown for Here, so the rest is too low" in text
     for word in ("GB of disk at most", "memory ", "hours on 2 cores"):
         assert word in text
@@ -199,7 +200,3 @@ def test_two_languages_through_a_third_have_what_is_in_both(tmp_path):
     }  # fmt: skip
     text = plan(Config({"corpora": corpora, "models": models}), "defr", tmp_path / "downloads")
     assert "pairs: 1,400,000 read, about 70,000 trained on, " in text
-
-
-def test_a_cap_that_explains_the_difference_is_named(config, tmp_path):
-    assert "trained on (the config caps Counted at 100 pairs), " in plan(config, "fr", tmp_path / "downloads")

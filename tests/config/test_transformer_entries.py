@@ -25,13 +25,6 @@ def test_a_transformer_reads_text_in_its_own_case_and_unsegmented():
     assert "untrained" not in str(model["compare"]["systems"])
 
 
-def test_the_recipe_of_dadas_trains_an_lstm_one_way():
-    block = config(contextual(recipe="dadas")).model("t")["transformer"]
-    assert (block["pooling"], block["dim"], block["directions"], block["epochs"]) == ("lstm", 2048, "source", 3)
-    assert (block["batch_size"], block["warmup"], block["learning_rate"]) == (64, 0.1, 2e-5)
-    assert config(contextual(recipe="dadas")).model("t").differences == {"encoder": "transformer"}
-
-
 def test_a_teacher_is_one_whose_vectors_are_learnt():
     model = config(contextual(teacher={"encoder": "use-multilingual", "sentences": 500})).model("t")
     assert (model["teacher"]["encoder"], model["teacher"]["weight"], model["teacher"]["loss"]) == (
@@ -71,12 +64,10 @@ def test_what_a_model_inherits_may_be_about_tables_but_for_variants():
     ("change", "said"),
     [
         ({"encoder": {"kind": "transformer"}}, "models.t.encoder lacks base; add it"),
-        ({"encoder": {**MINILM, "kind": "bert"}}, "encoder.kind is bert, but must be transformer"),
         (
             {"encoder": {"kind": "word"}},
             "kind is word, but must be transformer (this says that it is a transformer; any",
         ),
-        ({"encoder": {**MINILM, "pooling": "last"}}, "encoder.pooling is last, but must be mean or cls or max or lstm"),
         ({"encoder": {**MINILM, "concat": ["fr", "fr"]}}, "models.t.encoder.concat"),
         ({"encoder": {**MINILM, "base": "${NOWHERE_TO_BE_SEEN}/x"}}, "the variable is not set"),
         ({"encoder": {**MINILM, "pooling": "bilstm", "dim": 3}}, "transformer.dim is 3, but must be even"),

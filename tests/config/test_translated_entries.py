@@ -73,12 +73,6 @@ def test_settings_of_the_item_come_before_those_of_the_block():
     assert not [key for key in model.differences if key.endswith("threads")]
 
 
-def test_another_model_takes_over_what_was_translated():
-    both = models(ITEM) | {"more": {"languages": ["en", "fr"], "corpora": [{"model": "en", "cap": 7}, "Bible"]}}
-    first, _ = config(both, corpora=CATALOGUE, translators=TRANSLATORS).model("more").parts
-    assert (first.label, first.cap, first.kind) == ("Translated-fr.en-en", 7, "translated")
-
-
 def test_the_config_of_such_a_model_has_its_translator_and_what_that_needs():
     found = made({**ITEM, "from": ["Bible"], "encoder": "use-multilingual"})
     alone = resolved(found, "en")
@@ -107,9 +101,6 @@ def test_a_plan_counts_the_sample(tmp_path):
         ({"mined": "en"}, "mined en: translated is not for mined pairs"),
         ({"from": ["Bible"]}, "translated en: has no `encoder`, which scores each pair"),
         ({"from": ["Bible", "Bible"]}, "Bible.fr-en is in `from` twice"),
-        ({"from": ["Bibel"]}, "Bibel is not a corpus of the config; did you mean Bible?"),
-        ({"from": {"model": "en"}}, "from en, whose own corpora these would be; break the cycle"),
-        ({"from": [{"translated": "en"}]}, "`from` lists bitext"),
         (
             {"encoder": "results/en/model"},
             "encoder is results/en/model, which is trained on these very pairs, a cycle",

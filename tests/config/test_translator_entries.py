@@ -81,8 +81,6 @@ def test_a_generator_of_paraphrases_has_one_language():
             {"languages": ["fr", "en"], "corpora": ["Bible"], "train": {"heldout": {"Bibel": 5}}},
             "translators.t.train.heldout: Bibel is not one of its corpora; did you mean Bible?",
         ),
-        ({"languages": ["fr", "en"], "corpora": ["Bible"], "train": {"layers": 3}}, "translators.t.train.layers"),
-        ({"languages": ["fr"], "corpora": ["Bible"]}, "translators.t.languages"),
         (
             {"languages": ["fr", "en"], "corpora": ["Bible"], "scores": "none"},
             "t.scores: is for existing translators",
@@ -93,7 +91,6 @@ def test_a_generator_of_paraphrases_has_one_language():
             "translators.t: has ctranslate2 and command; write one of",
         ),
         ({"languages": ["fr", "en"], "command": "cat", "search": {"beam": 2}}, "translators.t.beam is not a key"),
-        ({"languages": ["fr", "en"], "ctranslate2": "x", "search": {"beam": 0}}, "translators.t.search.beam"),
         ({"languages": ["fr", "en"], "ctranslate2": "x", "search": {"sampling": 3}}, "set `beam: 1`"),
         ({"languages": ["fr", "en"], "corpora": ["Bible"], "search": {"sampling": 3}}, "set `beam: 1`"),
     ],

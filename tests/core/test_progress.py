@@ -1,7 +1,6 @@
 """What a person sees of long work: on a real terminal (a pty), and in a log file."""
 
 import io
-import logging
 import re
 import sys
 from pathlib import Path
@@ -43,8 +42,7 @@ with psp.core.logs.Progress("training", "pairs", 14_333_000, done=6_000_000) as 
 
 @pytest.mark.parametrize("columns", [80, 100, 200])
 def test_the_bar_of_training_shows_all_its_figures(columns):
-    frames = frames_of(TRAINING, columns)
-    before, last = frames[-3], frames[-1]
+    before, last = list(dict.fromkeys(frames_of(TRAINING, columns)))[-2:]  # what is drawn twice is one frame
     for frame in (before, last):
         assert frame.startswith("training 44%") and len(frame) < columns
         assert "loss 0.0442 megabatch 100 dev 80.49" in frame
@@ -75,13 +73,7 @@ class Clock:
 
 @pytest.fixture
 def log(tmp_path):
-    """A job's log file, and logging as it was afterwards."""
-    root = logging.getLogger()
-    before, level = list(root.handlers), root.level
-    yield tmp_path / "a.log"
-    root.handlers[:] = before
-    root.setLevel(level)
-    logging.captureWarnings(False)
+    return tmp_path / "a.log"
 
 
 @pytest.fixture

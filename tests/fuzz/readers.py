@@ -137,34 +137,48 @@ def opus(folder: Path) -> Made:
     return Made(_corpus("opus", path, "Small", ("en", "fr")), [Target(path, zipped(""))])
 
 
-def paranmt(folder: Path) -> Made:
-    path = folder / "p.zip"
-    path.write_bytes(pack({"para/para.txt": _columns(3)}))
-    return Made(_corpus("paranmt", path), [Target(path, zipped("para/para.txt"))])
+def _of_corpus(
+    kind: str, name: str, content: bytes, names: tuple[str, ...] = ("", ""), change: Change = mutate
+) -> Callable[[Path], Made]:
+    """The reader of a corpus in one file."""
+
+    def made(folder: Path) -> Made:
+        (folder / name).write_bytes(content)
+        return Made(_corpus(kind, folder / name, names=names), [Target(folder / name, change)])
+
+    return made
 
 
-def bzip2(folder: Path) -> Made:
-    path = folder / "b.zip"
-    path.write_bytes(pack({"para/para.txt": PAIRS}, zipfile.ZIP_BZIP2))
-    return Made(_corpus("paranmt", path), [Target(path, zipped("para/para.txt", zipfile.ZIP_LZMA))])
+def _of_lines(pack: Callable[[bytes], bytes], other: Callable[[bytes], bytes], *ends: str) -> Callable[[Path], Made]:
+    """The reader of a corpus in two files of lines."""
+
+    def made(folder: Path) -> Made:
+        paths = [folder / f"a.{end}" for end in ends]
+        paths[0].write_bytes(pack(b"the cat sleeps\nthe dog eats\n" * 4))
+        paths[1].write_bytes(other(b"le chat dort\nle chien mange\n" * 4))
+        return Made(_corpus("lines", paths[0], names=tuple(map(str, paths))), [Target(path) for path in paths])
+
+    return made
 
 
-def tsv(folder: Path) -> Made:
-    path = folder / "a.tsv"
-    path.write_bytes(_columns(2))
-    return Made(_corpus("local", path), [Target(path)])
-
-
-def translated(folder: Path) -> Made:
-    path = folder / "t.tsv"
-    path.write_bytes(PAIRS)
-    return Made(_corpus("translated", path), [Target(path)])
-
-
-def gzip_file(folder: Path) -> Made:
-    path = folder / "a.tsv.gz"
-    path.write_bytes(gzip.compress(_columns(3)))
-    return Made(_corpus("local", path), [Target(path, gzipped)])
+_MEMBER = "para/para.txt"
+_CSV = b'source;target;score\n"the; cat";le chat;0.5\n"a ""b""";"c\nd";1\n' * 3
+_JSONL = b'{"t": {"en": "the cat", "fr": "l\\u00e9 chat"}, "s": 0.5}\n' * 5
+CORPORA = {
+    "paranmt": _of_corpus("paranmt", "p.zip", pack({_MEMBER: _columns(3)}), change=zipped(_MEMBER)),
+    "bzip2": _of_corpus(
+        "paranmt", "b.zip", pack({_MEMBER: PAIRS}, zipfile.ZIP_BZIP2), change=zipped(_MEMBER, zipfile.ZIP_LZMA)
+    ),
+    "tsv": _of_corpus("local", "a.tsv", _columns(2)),
+    "gzip_file": _of_corpus("local", "a.tsv.gz", gzip.compress(_columns(3), mtime=0), change=gzipped),
+    "translated": _of_corpus("translated", "t.tsv", PAIRS),
+    "mined": _of_corpus("mined", "m.tsv", PAIRS),
+    "text": _of_corpus("text", "a.txt", b"the cat sleeps\nthe dog eats\n" * 4),
+    "lines": _of_lines(bytes, bytes, "en", "fr"),
+    "packed_lines": _of_lines(lzma.compress, bz2.compress, "en.xz", "fr.bz2"),
+    "csv": _of_corpus("csv", "a.csv", _CSV, ("", "source", "target", "score")),
+    "jsonl": _of_corpus("jsonl", "a.jsonl", _JSONL, ("t.en", "t.fr", "s")),
+}
 
 
 def zstandard_file(folder: Path) -> Made:
@@ -173,32 +187,6 @@ def zstandard_file(folder: Path) -> Made:
     path = folder / "a.tsv.zst"
     path.write_bytes(zstandard.ZstdCompressor().compress(_columns(3)))
     return Made(_corpus("local", path), [Target(path)])
-
-
-def packed_lines(folder: Path) -> Made:
-    one, other = folder / "a.en.xz", folder / "a.fr.bz2"
-    one.write_bytes(lzma.compress(b"the cat sleeps\nthe dog eats\n" * 4))
-    other.write_bytes(bz2.compress(b"le chat dort\nle chien mange\n" * 4))
-    return Made(_corpus("lines", one, names=(str(one), str(other))), [Target(one), Target(other)])
-
-
-def lines(folder: Path) -> Made:
-    one, other = folder / "a.en", folder / "a.fr"
-    one.write_bytes(b"the cat sleeps\nthe dog eats\n" * 4)
-    other.write_bytes(b"le chat dort\nle chien mange\n" * 4)
-    return Made(_corpus("lines", one, names=(str(one), str(other))), [Target(one), Target(other)])
-
-
-def csv(folder: Path) -> Made:
-    path = folder / "a.csv"
-    path.write_bytes(b'source;target;score\n"the; cat";le chat;0.5\n"a ""b""";"c\nd";1\n' * 3)
-    return Made(_corpus("csv", path, names=("", "source", "target", "score")), [Target(path)])
-
-
-def jsonl(folder: Path) -> Made:
-    path = folder / "a.jsonl"
-    path.write_bytes(b'{"t": {"en": "the cat", "fr": "l\\u00e9 chat"}, "s": 0.5}\n' * 5)
-    return Made(_corpus("jsonl", path, names=("t.en", "t.fr", "s")), [Target(path)])
 
 
 def tmx(folder: Path) -> Made:
@@ -229,18 +217,6 @@ def arrow(folder: Path) -> Made:
     with pyarrow.OSFile(str(path), "wb") as file, pyarrow.ipc.new_stream(file, sides.schema) as stream:
         stream.write_table(sides)
     return Made(_corpus("parquet", path.parent, names=("source", "target")), [Target(path)])
-
-
-def text(folder: Path) -> Made:
-    path = folder / "a.txt"
-    path.write_bytes(b"the cat sleeps\nthe dog eats\n" * 4)
-    return Made(_corpus("text", path), [Target(path)])
-
-
-def mined(folder: Path) -> Made:
-    path = folder / "m.tsv"
-    path.write_bytes(PAIRS)
-    return Made(_corpus("mined", path), [Target(path)])
 
 
 def mixed_pairs(folder: Path) -> Made:
@@ -296,57 +272,54 @@ def tatoeba(folder: Path) -> Made:
     return Made(read, [Target(one), Target(two)])
 
 
-def _task(folder: Path, entry: Mapping[str, object], files: Mapping[str, bytes]) -> Made:
-    from psp.evaluation import tasks
+def _task(entry: Mapping[str, object], files: Mapping[str, bytes]) -> Callable[[Path], Made]:
+    """The reader of a task's files, which its entry names after an @."""
 
-    for name, content in files.items():
-        (folder / name).parent.mkdir(parents=True, exist_ok=True)
-        (folder / name).write_bytes(content)
-    filled = {key: str(folder / value[1:]) if str(value).startswith("@") else value for key, value in entry.items()}
-    return Made(
-        lambda: _exhaust(tasks.make(filled, "t").sentences()),
-        [Target(folder / name) for name in files],
-    )
+    def made(folder: Path) -> Made:
+        from psp.evaluation import tasks
 
+        for name, content in files.items():
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            (folder / name).write_bytes(content)
+        filled = {key: str(folder / value[1:]) if str(value).startswith("@") else value for key, value in entry.items()}
+        return Made(
+            lambda: _exhaust(tasks.make(filled, "t").sentences()),
+            [Target(folder / name) for name in files],
+        )
 
-def task_similarity(folder: Path) -> Made:
-    head = b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
-    rows = b"".join(b"%d\tA cat sleeps\tA dog eats\t%d.5\tNEUTRAL\n" % (n, n % 4 + 1) for n in range(6))
-    return _task(folder, {"task": "similarity", "layout": "sick", "path": "@s.txt"}, {"s.txt": head + rows})
-
-
-def task_pairs(folder: Path) -> Made:
-    rows = b"".join(b"%d\ta cat sleeps\tthe cat number %d sleeps\n" % (n % 2, n) for n in range(8))
-    return _task(folder, {"task": "pair_classification", "path": "@p.tsv"}, {"p.tsv": rows})
+    return made
 
 
-def task_trec(folder: Path) -> Made:
-    rows = b"".join(b"%s:x What is number %d ?\n" % (b"NUM" if n % 2 else b"LOC", n) for n in range(12))
-    entry = {"task": "classification", "layout": "trec", "path": "@t.label", "train": "@r.label"}
-    return _task(folder, entry, {"t.label": rows, "r.label": rows})
-
-
-def task_polarity(folder: Path) -> Made:
-    files = {f"m.{end}": b"".join(b"film \xe9 number %d\n" % n for n in range(12)) for end in ("pos", "neg")}
-    return _task(folder, {"task": "classification", "layout": "polarity", "path": "@m", "encoding": "cp1252"}, files)
-
-
-def task_passages(folder: Path) -> Made:
-    asked = [{"context": f"about {n}", "qas": [{"id": f"q{n}", "question": f"what of {n}"}]} for n in range(3)]
-    files = {"p.json": json.dumps({"data": [{"paragraphs": asked}]}).encode()}
-    return _task(folder, {"task": "passages", "questions": "@p.json", "passages": "@p.json"}, files)
-
-
-def task_words(folder: Path) -> Made:
-    rows = b"".join(b"cat\tdog%d\t%d.25\n" % (n, n) for n in range(6))
-    return _task(folder, {"task": "word_similarity", "path": "@w.txt"}, {"w.txt": rows})
-
-
-def task_mining(folder: Path) -> Made:
-    stem = "f/fr-en.training"
-    files = {f"{stem}.{code}": "".join(f"{code}-{n}\tline {n}\n" for n in range(5)).encode() for code in ("fr", "en")}
-    files[f"{stem}.gold"] = b"".join(b"fr-%d\ten-%d\n" % (n, n) for n in range(3))
-    return _task(folder, {"task": "bitext_mining", "path": "@f", "languages": ["fr", "en"]}, files)
+_SICK = b"pair_ID\tsentence_A\tsentence_B\trelatedness_score\tentailment_judgment\n"
+_SICK += b"".join(b"%d\tA cat sleeps\tA dog eats\t%d.5\tNEUTRAL\n" % (n, n % 4 + 1) for n in range(6))
+_SCORED = b"".join(b"%d\ta cat sleeps\tthe cat number %d sleeps\n" % (n % 2, n) for n in range(8))
+_TREC = b"".join(b"%s:x What is number %d ?\n" % (b"NUM" if n % 2 else b"LOC", n) for n in range(12))
+_FILMS = b"".join(b"film \xe9 number %d\n" % n for n in range(12))
+_ASKED = [{"context": f"about {n}", "qas": [{"id": f"q{n}", "question": f"what of {n}"}]} for n in range(3)]
+_MINING = {
+    f"f/fr-en.training.{code}": "".join(f"{code}-{n}\tline {n}\n" for n in range(5)).encode() for code in ("fr", "en")
+} | {"f/fr-en.training.gold": b"".join(b"fr-%d\ten-%d\n" % (n, n) for n in range(3))}
+TASKS = {
+    "task_similarity": _task({"task": "similarity", "layout": "sick", "path": "@s.txt"}, {"s.txt": _SICK}),
+    "task_pairs": _task({"task": "pair_classification", "path": "@p.tsv"}, {"p.tsv": _SCORED}),
+    "task_trec": _task(
+        {"task": "classification", "layout": "trec", "path": "@t.label", "train": "@r.label"},
+        {"t.label": _TREC, "r.label": _TREC},
+    ),
+    "task_polarity": _task(
+        {"task": "classification", "layout": "polarity", "path": "@m", "encoding": "cp1252"},
+        {"m.pos": _FILMS, "m.neg": _FILMS},
+    ),
+    "task_passages": _task(
+        {"task": "passages", "questions": "@p.json", "passages": "@p.json"},
+        {"p.json": json.dumps({"data": [{"paragraphs": _ASKED}]}).encode()},
+    ),
+    "task_words": _task(
+        {"task": "word_similarity", "path": "@w.txt"},
+        {"w.txt": b"".join(b"cat\tdog%d\t%d.25\n" % (n, n) for n in range(6))},
+    ),
+    "task_mining": _task({"task": "bitext_mining", "path": "@f", "languages": ["fr", "en"]}, _MINING),
+}
 
 
 def labels(folder: Path) -> Made:
@@ -357,29 +330,25 @@ def labels(folder: Path) -> Made:
     return Made(lambda: read_form(path), [Target(path)])
 
 
-def vectors(folder: Path) -> Made:
-    from psp.models.word_vectors import read_vectors
+def _vectors(name: str, content: bytes, change: Change = mutate) -> Callable[[Path], Made]:
+    """The reader of a file of word vectors."""
 
-    path = folder / "v.txt"
-    path.write_bytes(b"4 3\n" + b"".join(b"word%d 0.5 -1.5 2e-3\n" % n for n in range(4)))
-    return Made(lambda: _finite(read_vectors(path)), [Target(path)])
+    def made(folder: Path) -> Made:
+        from psp.models.word_vectors import read_vectors
 
+        (folder / name).write_bytes(content)
+        return Made(lambda: _finite(read_vectors(folder / name)), [Target(folder / name, change)])
 
-def vectors_binary(folder: Path) -> Made:
-    from psp.models.word_vectors import read_vectors
-
-    path = folder / "v.bin"
-    row = np.array([0.5, -1.5, 0.002], "<f4").tobytes()
-    path.write_bytes(b"4 3\n" + b"".join(b"word%d " % n + row + b"\n" for n in range(4)))
-    return Made(lambda: _finite(read_vectors(path)), [Target(path)])
+    return made
 
 
-def vectors_gzip(folder: Path) -> Made:
-    from psp.models.word_vectors import read_vectors
-
-    path = folder / "v.txt.gz"
-    path.write_bytes(gzip.compress(b"".join(b"word%d 0.5 -1.5 2e-3\n" % n for n in range(4))))
-    return Made(lambda: _finite(read_vectors(path)), [Target(path, gzipped)])
+_ROWS = b"".join(b"word%d 0.5 -1.5 2e-3\n" % n for n in range(4))
+_ROW = np.array([0.5, -1.5, 0.002], "<f4").tobytes()
+VECTORS = {
+    "vectors": _vectors("v.txt", b"4 3\n" + _ROWS),
+    "vectors_binary": _vectors("v.bin", b"4 3\n" + b"".join(b"word%d " % n + _ROW + b"\n" for n in range(4))),
+    "vectors_gzip": _vectors("v.txt.gz", gzip.compress(_ROWS, mtime=0), gzipped),
+}
 
 
 def store(folder: Path) -> Made:
@@ -691,13 +660,13 @@ def index(folder: Path) -> Made:
 
 
 READERS: Mapping[str, Callable[[Path], Made]] = {
-    function.__name__: function
-    for function in (
-        opus, paranmt, bzip2, tsv, translated, gzip_file, zstandard_file, packed_lines, lines, csv, jsonl, tmx, table,
-        arrow, text, mined,
-        mixed_pairs, heldout, sts_archive, sts_file, task_similarity, task_pairs, task_trec, task_polarity,
-        task_passages, task_words, task_mining, tatoeba, labels, vectors, vectors_binary, vectors_gzip, store,
-        model, model_int8, model_words, model_lstm, model_combined, model_zipped, published,
-        sentencepiece_model, config, json_file, cache, index,
-    )
+    **CORPORA, **TASKS, **VECTORS,
+    **{
+        function.__name__: function
+        for function in (
+            opus, zstandard_file, tmx, table, arrow, mixed_pairs, heldout, sts_archive, sts_file,
+            tatoeba, labels, store, model, model_int8, model_words, model_lstm, model_combined, model_zipped, published,
+            sentencepiece_model, config, json_file, cache, index,
+        )
+    },
 }  # fmt: skip

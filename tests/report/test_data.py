@@ -22,6 +22,7 @@ from psp.pairs.mix import mix
 from psp.pairs.store import Store, write_store
 from psp.report.data import SAMPLES, CorpusSource, markdown, report
 from tests.conftest import PAIRS, train_sentencepiece
+from tests.report.conftest import data
 
 LICENCE = "Some Licence 1.0\n\n  You may   use this text.\nFor anything.\nIn any way.\nAnywhere.\nAnd so on.\n"
 #: One corpus from an archive and one from a file of the user's own; what becomes of each row is known.
@@ -102,11 +103,11 @@ def test_every_pair_is_accounted_for(stages):
     total = value["total"]
     assert total["kept"] == made["kept"] + own["kept"] == len((folder / "pairs/mix.tsv").read_text().splitlines())
     assert total["dropped"] == 9
-
-
-def test_sizes_are_those_of_the_store(stages):
-    folder, sources = stages
-    value = write(folder, sources)
+    short, empty = made["dropped"]  # whose samples are rows that were dropped
+    assert len(short["samples"]) == SAMPLES
+    assert {tuple(row) for row in short["samples"]} <= set(SHORT)
+    assert empty["samples"] == [["", "vide"]]
+    # Sizes are those of the store.
     with Store(folder / "store.h5") as store:
         block = store.read(0, len(store))
     for index, entry in enumerate(value["corpora"]):
@@ -115,11 +116,7 @@ def test_sizes_are_those_of_the_store(stages):
             lengths = np.diff(getattr(block, side).offsets)[rows]
             assert entry["pieces"][side] == lengths.sum()
             assert entry["mean_pieces"][side] == pytest.approx(lengths.mean(), abs=0.005)
-
-
-def test_source_and_licence(stages):
-    folder, sources = stages
-    made, own = write(folder, sources)["corpora"]
+    # Where they are from, and their licences.
     archive = folder / "downloads/en-fr.txt.zip"
     assert made["source"] == {
         "address": str(folder / "mirror.zip"),
@@ -135,15 +132,6 @@ def test_source_and_licence(stages):
     assert own["source"]["address"] == str(folder / "own.tsv")
     assert own["source"]["sha256"] == sha256(folder / "own.tsv")
     assert own["licence"] == {"declared": None, "text": None}
-
-
-def test_samples_are_rows_that_were_dropped(stages):
-    folder, sources = stages
-    made, _ = write(folder, sources)["corpora"]
-    short, empty = made["dropped"]
-    assert len(short["samples"]) == SAMPLES
-    assert {tuple(row) for row in short["samples"]} <= set(SHORT)
-    assert empty["samples"] == [["", "vide"]]
 
 
 def test_near_duplicates_are_counted_where_they_were_removed(stages):
@@ -204,25 +192,15 @@ def test_the_text_says_what_the_json_says(stages):
 
 def test_foreign_text_does_not_break_out_of_the_page():
     sample = [["~~~~", "# no heading"], ["a | b", "x" * 5000]]
-    entry = {
-        "label": "A|B.en-fr", "corpus": "A|B", "languages": ["en", "fr"], "kind": "local", "version": None,
-        "source": {"address": "a.tsv", "bytes": 1, "sha256": "0" * 64, "pinned": False},
-        "licence": {"declared": None, "text": None}, "filters": {}, "warn_share": 0.2, "read": 2,
-        "dropped": [{"filter": "custom", "reason": "a | reason", "pairs": 2, "samples": sample}],
-        "deduplicated": {"duplicates": 0, "capped": 0},
-        "mixed": {"duplicates": 0, "heldout": 0, "heldout_neighbours": 0},
-        "near_duplicates": {},
-        "kept": 0, "pieces": {"source": 0, "target": 0}, "mean_pieces": {"source": None, "target": None},
+    warning = {
+        "filter": "custom", "keep": "filters: {custom: []}",
+        "corpora": [{"label": "A|B.en-fr", "dropped": 2, "read": 2, "samples": sample}],
     }  # fmt: skip
-    names = ("read", "deduplicated", "mixed", "near_duplicates", "kept", "pieces", "mean_pieces")
-    total = {key: entry[key] for key in names}
-    value = {
-        "format": 1, "model": "m", "languages": ["en", "fr"], "recipe": "psp", "corpora": [entry],
-        "total": {**total, "dropped": 2},
-        "warnings": {"pairs": 0, "least": 0, "filters": [
-            {"filter": "custom", "keep": "filters: {custom: []}",
-             "corpora": [{"label": "A|B.en-fr", "dropped": 2, "read": 2, "samples": sample}]},
-        ]},
+    value = data(warnings={"pairs": 0, "least": 0, "filters": [warning]})
+    value["corpora"][0] |= {
+        "label": "A|B.en-fr", "corpus": "A|B", "licence": {"declared": None, "text": None},
+        "dropped": [{"filter": "custom", "reason": "a | reason", "pairs": 2, "samples": sample}],
+        "kept": 0, "mean_pieces": {"source": None, "target": None},
     }  # fmt: skip
     lines = markdown(value).splitlines()
     fences = [number for number, line in enumerate(lines) if line == "~~~~~"]
@@ -230,7 +208,7 @@ def test_foreign_text_does_not_break_out_of_the_page():
     first, second = [number for number, line in enumerate(lines) if "# no heading" in line]
     assert fences[0] < first < fences[1] < fences[2] < second < fences[3]
     assert max(map(len, lines)) < 600
-    assert {line.count("|") - line.count("\\|") for line in lines if re.match(r"\| (corpus|A|all)", line)} == {10}
+    assert {line.count("|") - line.count("\\|") for line in lines if re.match(r"\| (corpus|A|all)", line)} == {12}
 
 
 def test_warnings_stand_first_with_three_samples_a_corpus(stages):

@@ -19,25 +19,21 @@ from psp.models.zipped import unpack
 from psp.report.release import licences, pack, release
 from tests.models.conftest import folder, sentencepiece_model, table  # noqa: F401
 from tests.models.test_card import EVALUATION, FIGURES, front
+from tests.report.conftest import data
 
 #: What a name, a release or a licence may hold: quotation marks, tags, table rows, marks of direction, YAML.
 ODD = "a \"b\" 'c' | <script>alert(1)</script> \u202egnp.exe\u202c: {x} # - [y](http://z) `t` ~~~"
 
 
 def corpus(name, licence="CC0-1.0", address="https://example.org/en-fr.txt.zip", text=None, version="v1"):
-    return {
+    (made,) = data()["corpora"]
+    return made | {
         "label": f"{name}.en-fr",
         "corpus": name,
-        "languages": ["en", "fr"],
-        "kind": "opus",
         "version": version,
-        "source": {"address": address, "bytes": 123, "sha256": "ab" * 32, "pinned": True},
+        "source": made["source"] | {"address": address},
         "licence": {"declared": licence, "text": text},
-        "read": 1000,
         "dropped": [{"filter": "length", "reason": "too short", "pairs": 5, "samples": [["<b>", "\u202e"]]}],
-        "deduplicated": {"duplicates": 3, "capped": 0},
-        "mixed": {"duplicates": 2, "heldout": 10},
-        "near_duplicates": {},
         "kept": 980,
     }
 
@@ -109,11 +105,8 @@ def test_the_same_run_gives_the_same_bytes(run, tmp_path):
             assert path.read_bytes() == (tmp_path / "second" / path.relative_to(tmp_path / "first")).read_bytes()
 
 
-def test_a_corpus_without_a_licence_is_said_everywhere():
+def test_a_corpus_without_a_licence_is_said_with_its_text():
     data = data_of(corpus("Books"), corpus("Quran", licence=None, text="for <b>non-commercial</b> use"))
-    text = card.card({"dim": 8, "vocab_size": 9, "languages": ["en", "fr"]}, evaluation=SCORES, data=data)
-    assert front(text)["license_name"] == "CC0-1.0, and not declared (Quran)"
-    assert "| none declared |" in text and "No licence is declared by Quran:" in text
     assert "Licence: not declared." in licences(data) and "~~~\nfor <b>" in licences(data)
 
 
@@ -150,20 +143,17 @@ def test_an_incomplete_run_says_what_is_missing(run, tmp_path):
     assert not (tmp_path / "out").exists()
 
 
-def test_a_model_without_one_of_its_files(run, tmp_path):
+def test_a_model_without_one_of_its_files_and_scores_of_another_model(run, tmp_path):
+    with pytest.raises(DataError, match="already exists"):
+        release(**run, out=tmp_path)
+    write_json(run["evaluation"], SCORES | {"model": "de"})
+    with pytest.raises(DataError, match=r"is of de, but .* of fr"):
+        release(**run, out=tmp_path / "out")
+    write_json(run["evaluation"], SCORES)
     (run["model_dir"] / "sentencepiece.model").unlink()
     with pytest.raises(DataError, match=r"sentencepiece\.model: no such file, but its config\.json names it"):
         release(**run, out=tmp_path / "out")
     assert not (tmp_path / "out").exists()
-
-
-def test_scores_of_another_model_and_a_folder_that_is_there(run, tmp_path):
-    write_json(run["evaluation"], SCORES | {"model": "de"})
-    with pytest.raises(DataError, match=r"is of de, but .* of fr"):
-        release(**run, out=tmp_path / "out")
-    with pytest.raises(DataError, match="already exists"):
-        write_json(run["evaluation"], SCORES)
-        release(**run, out=tmp_path)
 
 
 def test_the_report_goes_along(run, tmp_path):
@@ -217,11 +207,6 @@ def test_a_form_that_was_not_evaluated(quantized, tmp_path):
     with pytest.raises(ConfigError, match="not a form of a model"):
         release(**quantized, out=tmp_path / "out", form="int4")
     assert not (tmp_path / "out").exists()
-
-
-def test_a_licence_of_the_publishers_own(folder):  # noqa: F811
-    text = card.card(read_json(folder / "config.json"), licence="MIT", evaluation=SCORES, data=DATA)
-    assert front(text)["license"] == "mit" and "Together" not in text
 
 
 def test_packed_as_one_file(run, tmp_path):

@@ -13,7 +13,7 @@ from psp.text.parts_tokenizer import PartsTokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.word_tokenizer import WordTokenizer
-from tests.conftest import SENTENCES, odd_text
+from tests.conftest import SENTENCES, odd_text, rows_of
 
 
 @pytest.fixture(scope="module")
@@ -28,17 +28,13 @@ def both(parts):
     return PartsTokenizer(parts)
 
 
-def sentences(encoded):
-    return [encoded.ids[start:stop].tolist() for start, stop in zip(encoded.offsets, encoded.offsets[1:], strict=False)]
-
-
 @given(texts=st.lists(st.one_of(odd_text, st.sampled_from(SENTENCES)), max_size=8))
 def test_ids_are_those_of_the_parts_side_by_side(both, parts, texts):
-    own = [sentences(part.encode(texts)) for part in parts]
+    own = [rows_of(part.encode(texts)) for part in parts]
     expected = [one + [len(parts[0]) + number for number in other] for one, other in zip(*own, strict=True)]
     encoded = both.encode(texts)
-    assert sentences(encoded) == expected
-    assert [sentences(one) for one in both.divide(encoded)] == own
+    assert rows_of(encoded) == expected
+    assert [rows_of(one) for one in both.divide(encoded)] == own
     assert encoded.offsets.dtype == np.int64
 
 
@@ -46,7 +42,7 @@ def test_ids_are_those_of_the_parts_side_by_side(both, parts, texts):
 def test_each_part_s_ids_are_truncated(both, parts, texts, most):
     encoded, counts = encode_side(both, texts, most)
     own = [encode_side(part, texts, most) for part in parts]
-    assert [sentences(one) for one in both.divide(encoded)] == [sentences(one) for one, _ in own]
+    assert [rows_of(one) for one in both.divide(encoded)] == [rows_of(one) for one, _ in own]
     assert counts["truncated"] == sum(one["truncated"] for _, one in own)
 
 

@@ -6,13 +6,7 @@ import sentencepiece
 from hypothesis import given
 
 from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
-from psp.text.tokenizer import of_kind, on_disk
 from tests.conftest import odd_text, train_sentencepiece
-
-
-def test_one_kind_has_a_name_in_configs_and_one_on_disk():
-    assert of_kind("subword") is on_disk("sentencepiece") is SentencepieceTokenizer
-    assert SentencepieceTokenizer.name_on_disk() == "sentencepiece"
 
 
 def test_the_example_makes_all_ids_of_a_text(tmp_path_factory):

@@ -1,9 +1,7 @@
-"""The tokenizer of sentencepiece, against sentencepiece; and that nothing else in psp/ speaks to sentencepiece."""
+"""The tokenizer of sentencepiece, against sentencepiece."""
 
 from __future__ import annotations
 
-import ast
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -17,54 +15,10 @@ from psp.text.sentencepiece_tokenizer import SentencepieceTokenizer
 from psp.text.tokenizer_kinds import as_tokenizer
 from tests.conftest import SENTENCES, odd_text, rows_of, train_sentencepiece
 
-PSP = Path(__file__).parents[2] / "psp"
-
-#: Who may call a sentencepiece model's methods: the tokenizer and what it is made of, its trainer and the rules of
-#: normalisation that it is given, exports of it, and
-#: the reader of published checkpoints.
-SPEAKS = {
-    "text/sentencepiece.py",
-    "text/sentencepiece_tokenizer.py",
-    "text/normalisation.py",
-    "text/unigram.py",
-    "text/word_cache.py",
-    "pairs/subword.py",
-    "models/published.py",
-}
-#: Methods of a sentencepiece model that are called so nowhere else.
-METHODS = {
-    "get_piece_size", "unk_id", "id_to_piece", "piece_to_id", "is_control", "is_unknown", "get_score",
-    "serialized_model_proto", "encode_as_ids", "encode_as_pieces", "SentencePieceProcessor",
-}  # fmt: skip
-
 
 @pytest.fixture(scope="module")
 def tokenizer(tmp_path_factory: pytest.TempPathFactory) -> SentencepieceTokenizer:
     return SentencepieceTokenizer(train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model"))
-
-
-def speaks(path: Path) -> set[str]:
-    """What of sentencepiece's a module calls."""
-    found = set()
-    for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
-        if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
-            name, keywords = node.func.attr, {keyword.arg for keyword in node.keywords}
-            if name in METHODS or (name in ("encode", "decode") and keywords & {"out_type", "num_threads"}):
-                found.add(name)
-            if ast.unparse(node.func.value).endswith((".sentencepiece", "processor")):
-                found.add(name)
-    return found
-
-
-def test_nothing_else_speaks_to_sentencepiece() -> None:
-    found = {str(path.relative_to(PSP)) for path in PSP.rglob("*.py") if speaks(path)}
-    # Translators are other libraries' models, whose subwords are text; the tokenizers of encoders give ids alone.
-    elsewhere = ("models/exports/", "inference/translation/", "training/translator/")
-    assert {name for name in found if not name.startswith(elsewhere)} <= SPEAKS
-    assert "text/sentencepiece_tokenizer.py" in found  # the test sees what it looks for
-
-
-READING = st.fixed_dictionaries({"lower_case": st.booleans()})
 
 
 @pytest.mark.slow

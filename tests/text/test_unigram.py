@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 import itertools
 
 import numpy as np
@@ -12,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from psp.text.unigram import LONGEST, SegmentedWords, Unigram, read, segment, unsupported_reason
-from tests.conftest import SENTENCES, odd_text
+from tests.conftest import SENTENCES, odd_text, sentencepiece_of
 
 #: Scripts, marks, ligatures and signs that the normalisation changes, and what the model does not know.
 LETTERS = st.text(
@@ -24,12 +23,7 @@ word = st.one_of(
 
 
 def trained(**settings: object) -> sentencepiece.SentencePieceProcessor:
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(SENTENCES), model_writer=model, hard_vocab_limit=False, minloglevel=2,
-        **({"vocab_size": 150} | settings),
-    )  # fmt: skip
-    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    return sentencepiece_of(SENTENCES, **({"vocab_size": 150} | settings))
 
 
 @pytest.fixture(scope="module", params=["nmt_nfkc", "identity"])
@@ -113,6 +107,9 @@ def test_no_words_are_no_pieces(unigram):
     [
         ({"model_type": "bpe"}, "it is not a unigram model"),
         ({"byte_fallback": True, "vocab_size": 450}, "it has user-defined or byte pieces"),
+        ({"user_defined_symbols": ["<x>"]}, "it has user-defined or byte pieces"),
+        ({"treat_whitespace_as_suffix": True}, "end of words"),
+        ({"remove_extra_whitespaces": False}, "remove_extra_whitespaces"),
         ({"split_by_whitespace": False}, r"pieces may cross spaces \(split_by_whitespace is false\)"),
         ({"add_dummy_prefix": False}, "add_dummy_prefix is false"),
     ],
@@ -123,3 +120,11 @@ def test_a_model_that_words_do_not_make_up_is_refused_with_the_reason(settings, 
     with pytest.raises(ValueError, match=why):
         read(processor)
     assert unsupported_reason(processor) is not None
+
+
+def test_rules_for_a_space_are_refused_and_other_rules_are_not(tmp_path):
+    rules = tmp_path / "rules.tsv"
+    rules.write_text("20 61\t62\n41\t61\n")  # " a" becomes "b"
+    assert "rules for a space" in (unsupported_reason(trained(normalization_rule_tsv=str(rules))) or "")
+    rules.write_text("41 42\t61\n")
+    assert unsupported_reason(trained(normalization_rule_tsv=str(rules))) is None

@@ -1,6 +1,5 @@
 from __future__ import annotations
 
-import io
 import itertools
 import pickle
 import threading
@@ -14,9 +13,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from psp.text import word_cache
-from psp.text.tokenizer import Encoded
-from psp.text.unigram import unsupported_reason
 from psp.text.word_cache import LONGEST, WordCache
+from tests.conftest import rows_of, sentencepiece_of
 
 TEXTS = [
     "the red car is slow, and the blue one is not",
@@ -30,20 +28,11 @@ TEXTS = [
 ]
 
 
-def trained(**settings: object) -> sentencepiece.SentencePieceProcessor:
-    """A model of some scripts; not of their capitals, so that there are unknown pieces."""
-    lines = [f"{text} {word}".lower() for text in TEXTS for word in " ".join(TEXTS).split()]
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, hard_vocab_limit=False, minloglevel=2,
-        **({"vocab_size": 250} | settings),
-    )  # fmt: skip
-    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
-
-
 @pytest.fixture(scope="module")
 def processor() -> sentencepiece.SentencePieceProcessor:
-    return trained()
+    """A model of some scripts; not of their capitals, so that there are unknown pieces."""
+    lines = [f"{text} {word}".lower() for text in TEXTS for word in " ".join(TEXTS).split()]
+    return sentencepiece_of(lines, vocab_size=250)
 
 
 def plain(processor: sentencepiece.SentencePieceProcessor, texts: list[str], lower: bool) -> list[list[int]]:
@@ -56,7 +45,7 @@ def cached(cache: WordCache, texts: list[str]) -> list[list[int]]:
     ids, offsets = encoded.ids, encoded.offsets
     assert ids.dtype == np.int32 and offsets.dtype == np.int64 and len(offsets) == len(texts) + 1
     assert offsets[0] == 0 and offsets[-1] == len(ids)
-    return [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)]
+    return rows_of(encoded)
 
 
 ODD = [
@@ -72,7 +61,8 @@ def test_one_text_of_a_megabyte(processor, space):
     """What a reader of files gives who forgot to split them; without spaces it is one word."""
     text = space.join(itertools.islice(itertools.cycle(TEXTS), 40_000))
     assert len(text.encode()) > 1e6
-    assert cached(WordCache(processor, lower_case=True), [text, TEXTS[0]]) == plain(processor, [text, TEXTS[0]], True)
+    texts = [text, TEXTS[0], "ab" * 600_000, "你好" * 700, "é" * 3000, "ﷺ" * 1300]
+    assert cached(WordCache(processor, lower_case=True), texts) == plain(processor, texts, True)
 
 
 @pytest.mark.parametrize("lower", [True, False])
@@ -185,36 +175,12 @@ def test_it_can_be_sent_to_another_process(processor: sentencepiece.SentencePiec
     assert cached(copy, TEXTS) == plain(processor, TEXTS, True)
 
 
-def test_models_whose_pieces_are_not_those_of_words_are_told(tmp_path_factory: pytest.TempPathFactory) -> None:
-    def made(**changes: object) -> str | None:
-        return unsupported_reason(trained(**changes))
-
-    assert made() is None
-    assert made(normalization_rule_name="identity") is None
-    assert "not a unigram" in (made(model_type="bpe") or "")
-    assert "byte pieces" in (made(byte_fallback=True, vocab_size=500) or "")
-    assert "user-defined" in (made(user_defined_symbols=["<x>"]) or "")
-    assert "cross spaces" in (made(split_by_whitespace=False) or "")
-    assert "end of words" in (made(treat_whitespace_as_suffix=True) or "")
-    assert "add_dummy_prefix" in (made(add_dummy_prefix=False) or "")
-    assert "remove_extra_whitespaces" in (made(remove_extra_whitespaces=False) or "")
-    rules = tmp_path_factory.mktemp("rules") / "rules.tsv"
-    rules.write_text("20 61\t62\n41\t61\n")  # " a" becomes "b"
-    assert "rules for a space" in (made(normalization_rule_tsv=str(rules)) or "")
-    rules.write_text("41 42\t61\n")
-    assert made(normalization_rule_tsv=str(rules)) is None
-
-
 @pytest.fixture(scope="module")
 def ties() -> sentencepiece.SentencePieceProcessor:
     """A model of two letters, in which most words can be cut in several ways of nearly the same score."""
     rng = np.random.default_rng(1)
     lines = [" ".join("".join(rng.choice(["a", "b"], rng.integers(1, 9))) for _ in range(8)) for _ in range(400)]
-    model = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=iter(lines), model_writer=model, vocab_size=60, hard_vocab_limit=False, minloglevel=2
-    )
-    return sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+    return sentencepiece_of(lines, vocab_size=60)
 
 
 @pytest.mark.slow
@@ -240,12 +206,6 @@ def test_where_rounding_chooses_sentencepiece_does(
     together = [list(itertools.chain(*ours[:count])) for count in (1000, 10_000)]
     theirs = plain(ties, [" ".join(" ".join(texts).split(" ")[:count]) for count in (1000, 10_000)], False)
     assert together != theirs  # so the texts above are a test of the doubt
-
-
-def test_very_long_words_and_texts(processor: sentencepiece.SentencePieceProcessor) -> None:
-    texts = ["ab" * 600_000, "red car " * 18_000, "你好" * 700, "é" * 3000, "ﷺ" * 1300, "a"]
-    cache = WordCache(processor, True)
-    assert cached(cache, texts) == plain(processor, texts, True)
 
 
 def test_an_interrupted_lookup_leaves_no_word_without_its_pieces(
@@ -277,19 +237,12 @@ def test_real_sentences_have_sentencepieces_ids(psp_data: Path) -> None:
                     if f".{'-'.join(sorted(('en', language)))}." in name and len(sides.get(side, ())) < 8_000:
                         sides[side].update(archive.read(name).decode().split("\n"))
         texts = [text for side in sides.values() for text in sorted(side)[:8_000]]
-        model = io.BytesIO()
-        sentencepiece.SentencePieceTrainer.train(
-            sentence_iterator=iter(text.lower() for text in texts[::5]), model_writer=model, vocab_size=16_000,
-            hard_vocab_limit=False, character_coverage=0.998, num_threads=2, minloglevel=2,
-        )  # fmt: skip
-        processor = sentencepiece.SentencePieceProcessor(model_proto=model.getvalue())
+        lines = (text.lower() for text in texts[::5])
+        processor = sentencepiece_of(lines, vocab_size=16_000, character_coverage=0.998, num_threads=2)
         for lower in (True, False):
             cache = WordCache(processor, lower)
             for start in range(0, len(texts), 8192):
                 batch = texts[start : start + 8192]
-                found = cache.encode(batch)
-                read = [text.lower() for text in batch] if lower else batch
-                expected = Encoded.of_lists(processor.encode(read, out_type=int))
-                assert np.array_equal(found.offsets, expected.offsets) and np.array_equal(found.ids, expected.ids)
+                assert cached(cache, batch) == plain(processor, batch, lower)
             done += len(texts)
     assert done > 130_000
