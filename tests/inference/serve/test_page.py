@@ -217,7 +217,7 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(opened):
     compare(page, "m" * 60, "日" * 60)
     page.get_by_label("In these sentences").fill("bread" * 60)
     page.get_by_label("Look for").fill("bread")
-    page.get_by_role("list", name="Sentences found").get_by_role("button").wait_for()
+    expect(page.get_by_role("list", name="Sentences found").get_by_role("button")).to_have_count(1)
     page.locator("#pieces-b > span").first.wait_for()
     page.get_by_text("Use the API").click()
     assert page.evaluate("document.documentElement.scrollWidth") == 320
