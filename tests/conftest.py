@@ -31,10 +31,12 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import hypothesis
+import numpy as np
 import pytest
 import sentencepiece
 from hypothesis import strategies as st
 
+from psp.models.folder import save_model
 from psp.models.scores import tasks_of
 from psp.text.published_sets import below, published
 
@@ -195,6 +197,15 @@ def train_sentencepiece(path: Path, vocab_size: int = 150, model_type: str = "un
     return path
 
 
+def write_model(folder: Path, dim: int = 12, **config: object) -> Path:
+    """A model's folder in ``folder``: its subwords are those of the small corpus, and their vectors random."""
+    path = train_sentencepiece(folder / "sp.model")
+    pieces = sentencepiece.SentencePieceProcessor(model_file=str(path)).get_piece_size()
+    table = np.random.default_rng(1).standard_normal((pieces, dim), dtype=np.float32)
+    save_model(folder / "model", table, path, {"languages": ["en", "fr"], "lower_case": True, **config})
+    return folder / "model"
+
+
 def reference_ids(processor: sentencepiece.SentencePieceProcessor, text: str) -> list[int]:
     """The ids of one sentence, the plain way."""
     pieces = processor.encode(text, out_type=int)
@@ -234,6 +245,15 @@ def on_a_terminal(command, columns=100, **options):
 
 
 PSP = [sys.executable, "-c", "from psp.cli.main import main; main()"]
+
+
+def on_a_full_disk(*arguments: object, text: str = "") -> str:
+    """The one line with which ``psp`` ends where no file can have more than 2,000 bytes; ``text`` is its input."""
+    code = "import resource; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); " + PSP[2]
+    command = [sys.executable, "-c", code, *map(str, arguments)]
+    result = subprocess.run(command, input=text, capture_output=True, text=True, timeout=120)
+    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1), result.stderr
+    return result.stderr
 
 
 class Server(NamedTuple):

@@ -10,7 +10,6 @@ import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
 
 import pytest
 
@@ -107,17 +106,6 @@ def test_a_process_that_is_gone_is_an_error(line, said):
     assert multiprocessing.active_children() == []
 
 
-def test_a_process_that_is_killed_while_nothing_is_to_be_read_is_noticed():
-    ours, its = os.pipe()
-    with os.fdopen(ours, "rb", buffering=0) as stream, os.fdopen(its, "wb", buffering=0) as writer:
-        writer.write(b"a\n")
-        with in_order(ChunkSource(stream, "x"), upper, jobs=2, rows=1, room=ROOM) as done:
-            (first, _) = multiprocessing.active_children()
-            os.kill(first.pid, signal.SIGKILL)
-            with pytest.raises(PspError, match="was killed by SIGKILL"):
-                next(done)
-
-
 def test_what_ends_the_block_ends_the_processes(tmp_path):
     with (
         pytest.raises(OSError, match="full"),
@@ -151,36 +139,3 @@ print(len(started))
 """
     result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, timeout=60)
     assert result.stdout == "4 processes: Resource temporarily unavailable; use fewer --jobs\n2\n", result
-
-
-def alive(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
-
-
-def test_the_processes_end_by_themselves_when_the_first_one_is_killed(tmp_path):
-    code = """
-import io, os, sys, time
-from psp.inference.streaming import ChunkSource
-from psp.inference.processes import in_order
-def work(chunk, room):
-    os.write(1, b"%d\\n" % os.getpid())  # in one piece
-    time.sleep(0.2)
-    return 0, None
-with in_order(ChunkSource(io.BytesIO(b"line\\n" * 100_000), "x"), work, jobs=3, rows=1, room=100) as done:
-    for _ in done:
-        pass
-"""
-    process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, text=True)
-    pids: set[int] = set()
-    while len(pids) < 3:
-        pids.add(int(process.stdout.readline()))
-    process.kill()
-    process.wait()
-    started = time.monotonic()
-    process.stdout.read()  # its end of file comes when the last of them has closed its files, on its way out
-    while any(alive(pid) for pid in pids):
-        assert time.monotonic() - started < 10
-        time.sleep(0.01)

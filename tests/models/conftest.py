@@ -46,6 +46,29 @@ def folder(tmp_path, table, sentencepiece_model):
     return tmp_path / "model"
 
 
+@pytest.fixture(scope="session")
+def transformer_base(tmp_path_factory):
+    """A transformer that is not trained, as a library has it."""
+    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
+    from tests.training.transformer.conftest import make_base
+
+    return make_base(tmp_path_factory.mktemp("transformer") / "base")
+
+
+@pytest.fixture(scope="session")
+def transformer(transformer_base):
+    """A transformer as psp writes it, not trained, with LSTM pooling."""
+    from psp.config.blocks.transformer import TransformerSettings
+    from psp.models.transformer import save_transformer
+    from psp.training.transformer.base import build
+
+    settings = TransformerSettings(pooling="lstm", dim=12, max_length=16)
+    config = {"languages": ["aa", "bb"], "recipe": "psp", "prompts": {"query": "Baba "}}
+    encoder = {"pooling": "lstm", "max_length": 16}
+    save_transformer(transformer_base.parent / "model", build(transformer_base, settings, "cpu"), config, encoder)
+    return transformer_base.parent / "model"
+
+
 class Hub:
     """Repositories in memory. ``requests`` has each request as "METHOD path"; ``cut`` a file sent by half."""
 

@@ -43,8 +43,10 @@ def test_what_is_saved_is_what_is_loaded(folder, table, sentencepiece_model):
 
 def test_the_same_model_is_saved_as_the_same_bytes(folder, tmp_path, table, sentencepiece_model):
     save_model(tmp_path / "again", table, sentencepiece_model, CONFIG)
+    StaticModel(table, sentencepiece_model, CONFIG).save(tmp_path / "by tokenizer", card=False)
     for file in folder.iterdir():
-        assert file.read_bytes() == (tmp_path / "again" / file.name).read_bytes()
+        for other in ("again", "by tokenizer"):
+            assert file.read_bytes() == (tmp_path / other / file.name).read_bytes()
     files = ["config.json", "model.safetensors", "sentencepiece.model"]  # the card is psp.Model.save's
     assert sorted(file.name for file in folder.iterdir()) == files
 
@@ -101,6 +103,7 @@ def test_a_missing_folder(tmp_path):
         ({"kind": "bert"}, r"config\.json: not the config of a psp model"),
         ({"dim": "12"}, r"config\.json: dim is '12'"),
         ({"lower_case": None}, r"config\.json: lower_case is None"),
+        ({"tokenizer": {"kind": 5}}, r"config\.json: tokenizer is .*has no kind"),
         ({"languages": [1]}, r"config\.json: languages is \[1\], not a list of codes"),
         ({"dim": 13}, r"model\.safetensors: .*13\) in config\.json"),
         ({"vocab_size": 10}, r"model\.safetensors: .*\(10, 12\) in config\.json"),

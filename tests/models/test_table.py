@@ -58,12 +58,15 @@ def test_means_are_the_rows_means_and_both_ways_have_the_same_bytes(sentences, d
 
 
 @pytest.mark.parametrize("kind", range(4))
-def test_long_sentences_and_many(kind):
+def test_long_sentences_and_more_of_one_length_than_the_buffer_holds(kind):
     table, rng = tables(1024)[kind], np.random.default_rng(3)
-    sentences = [rng.integers(0, ROWS, size).tolist() for size in (5000, 0, 1, *rng.integers(0, 60, 500))]
+    rows = BUFFER_BYTES // (4 * 1024)
+    sizes = (5000, rows + 1, rows // 2 + 1, 0, 1, *[3] * (rows + 3), *rng.integers(0, 60, 500))
+    sentences = [rng.integers(0, ROWS, size).tolist() for size in sizes]
     found = pooled(table, sentences)
     assert pooled(table, sentences, pooling).tobytes() == found.tobytes()
-    np.testing.assert_allclose(found[0], table.rows()[sentences[0]].astype(np.float64).mean(axis=0), atol=1e-3)
+    expected = [table.rows()[ids].astype(np.float64).mean(axis=0) if ids else np.zeros(1024) for ids in sentences]
+    np.testing.assert_allclose(found, expected, rtol=0, atol=1e-3)
 
 
 @pytest.mark.parametrize("kind", range(4))

@@ -1,4 +1,7 @@
-"""A tokenizer that psp has not, added here alone: words between white space. Trained with, saved, loaded, evaluated."""
+"""A tokenizer that psp has not, added here alone: words between white space. Saved, loaded, searched, exported.
+
+One that is trained with is in tests/workflow/test_new_kinds.py.
+"""
 
 from __future__ import annotations
 
@@ -13,26 +16,17 @@ import numpy as np
 import pytest
 import safetensors.numpy
 
-import psp.models.folder
 import psp.text.tokenizer
+import psp.text.tokenizer_kinds
 from psp.core.errors import DataError, PspError
-from psp.evaluation.development import Development
-from psp.evaluation.evaluate import evaluate, evaluate_model
-from psp.evaluation.system import scorer_of
 from psp.inference.search.vectors import embed
 from psp.inference.serve.pieces import explain
-from psp.models import CONFIG, SENTENCEPIECE, WEIGHTS, file_names, model_files, tokenizer_files
+from psp.models import file_names, model_files, tokenizer_files
 from psp.models.exports import export
 from psp.models.folder import load_model, save_model
-from psp.models.scores import main_metrics
 from psp.models.static import StaticModel
-from psp.pairs.store import Store, write_store
-from psp.text.sentencepiece_tokenizer import FILE, SentencepieceTokenizer
 from psp.text.tokenizer import Encoded, Tokenizer, kinds, register
-from psp.training.loop import Training
-from tests.conftest import PAIRS, SENTENCES, train_sentencepiece, write_mixed
-
-SETTINGS = {"dim": 16, "epochs": 4, "batch_size": 16, "megabatch": 2}
+from tests.conftest import SENTENCES
 
 
 class Words(Tokenizer):
@@ -82,68 +76,25 @@ def known(monkeypatch: pytest.MonkeyPatch) -> None:
 
 class Made(NamedTuple):
     tokenizer: Words
-    pairs: Path
-    store: Path
     model: Path
-    heldout: Path
 
 
 @pytest.fixture(scope="module")
 def made(tmp_path_factory: pytest.TempPathFactory) -> Made:
-    """A model trained from a store of words."""
-    folder = tmp_path_factory.mktemp("words")
-    tokenizer = Words.of(SENTENCES)
-    mixed = write_mixed(folder / "mix.tsv", [(*pair, 0) for pair in PAIRS])
-    store, heldout = folder / "store.h5", folder / "heldout.tsv"
-    heldout.write_text("".join(f"{a}\t{b}\n" for a, b in PAIRS[::5]), encoding="utf-8")
-    write_store(mixed, tokenizer, store, languages=["en", "fr"], corpora=["small"])
-    run(store, tokenizer, heldout, folder)
-    return Made(tokenizer, mixed, store, folder / "model", heldout)
+    """A model of words, with random vectors."""
+    folder, tokenizer = tmp_path_factory.mktemp("words"), Words.of(SENTENCES)
+    table = np.random.default_rng(1).standard_normal((len(tokenizer), 16), dtype=np.float32)
+    save_model(folder / "model", table, tokenizer.with_preprocessing({"lower_case": True}), {"languages": ["en", "fr"]})
+    return Made(tokenizer, folder / "model")
 
 
-def run(pairs: Path, tokenizer: Tokenizer | Path, heldout: Path, folder: Path) -> dict[str, Any]:
-    return Training(
-        pairs, tokenizer, folder / "model", folder / "train", SETTINGS,
-        Development(None, Development.load(None, heldout).heldout), threads=1, warn_pairs=0,
-        model_config={"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": None},
-    ).run()  # fmt: skip
-
-
-def test_it_is_trained_and_what_it_knows_is_near(made: Made) -> None:
-    model = load_model(made.model)
-    assert model.vocab_size == len(made.tokenizer) == len(Words.of(SENTENCES))
-    scores = model.score_raw_text([("The CAT eats bread here", "le chat mange du pain ici"), ("the cat", "un chien")])
-    assert scores[0] > 0.5 > scores[1]
-    report = json.loads((made.model.parent / "train/train.json").read_text())
-    assert report["vocabulary"] == len(made.tokenizer) and report["best"]["error"] < 20
-
-
-def test_text_trains_the_model_of_its_store(made: Made, tmp_path: Path) -> None:
-    run(made.pairs, made.tokenizer, made.heldout, tmp_path)
-    for name in ("model.safetensors", "config.json", "words.txt"):
-        assert (tmp_path / "model" / name).read_bytes() == (made.model / name).read_bytes()
-
-
-def test_its_store_says_whose_it_is(made: Made, tmp_path: Path) -> None:
-    with Store(made.store) as store:
-        assert store.attributes["tokenizer"] == "words"
-        store.check_vocabulary(made.tokenizer)
-        with pytest.raises(DataError, match="another vocabulary than the tokenizer of the kind words"):
-            store.check_vocabulary(Words(["<unknown>", "cat"]))
-        ids = store.read(0, 1).source.ids.tolist()
-    assert [made.tokenizer.piece(number) for number in ids] == PAIRS[0][0].split()
-
-
-def test_the_folder_names_the_kinds_and_has_its_files(made: Made) -> None:
+def test_the_folder_names_the_kinds_and_has_its_files_and_is_saved_again_the_same(made: Made, tmp_path: Path) -> None:
     config = json.loads((made.model / "config.json").read_text())
     assert (config["format"], config["kind"], config["encoder"]) == (1, "psp", {"kind": "mean"})
     assert config["tokenizer"].keys() == {"kind", "files"} and config["tokenizer"]["kind"] == "words"
     assert file_names(config) == ["config.json", "model.safetensors", "words.txt"]
     assert model_files(made.model) == [f"{made.model}/{name}" for name in file_names(config)]
     assert {path.name for path in made.model.iterdir()} == set(file_names(config))
-
-
-def test_it_is_saved_again_the_same(made: Made, tmp_path: Path) -> None:
     load_model(made.model).save(tmp_path / "again")
     for name in ("config.json", "model.safetensors", "words.txt"):
         assert (tmp_path / "again" / name).read_bytes() == (made.model / name).read_bytes()
@@ -171,24 +122,7 @@ def test_it_embeds_in_every_way_that_models_do(made: Made) -> None:
         model.embed_raw_text(["the", "cat \ud800"])
 
 
-def test_words_are_left_out_as_pieces_are(made: Made) -> None:
-    model = load_model(made.model)
-    the, cat = (made.tokenizer.pieces().index(word) for word in ("the", "cat"))
-    without = StaticModel(model.weight, made.tokenizer, {"left_out": [the]})
-    assert without.ids(["the cat", "the"])[0].tolist() == [cat]
-    assert without.tokenizer.with_preprocessing({"left_out": []}).encode(["the"]).ids.tolist() == [the]
-
-
-def test_it_is_evaluated_searched_and_explained(made: Made, tmp_path: Path) -> None:
-    graded = tmp_path / "graded.tsv"
-    others = [PAIRS[i * (i % 6) % 60][0] for i in range(60)]
-    graded.write_text("".join(f"{i % 6}\t{PAIRS[i][0]}\t{other}\n" for i, other in enumerate(others)))
-    tests: dict[str, Any] = {"languages": ["en", "fr"], "files": {"graded": graded}, "resamples": 10}
-    body = evaluate_model(made.model, tmp_path / "eval.json", name="words", **tests)
-    assert main_metrics(body)["files/graded"] is not None
-    for name in ("untrained", "untrained+sif"):
-        scorer = scorer_of(name, model_dir=made.model, store=made.store)
-        assert main_metrics(evaluate(scorer, **tests))["files/graded"] is not None
+def test_it_is_searched_and_explained(made: Made) -> None:
     model = load_model(made.model)
     assert embed(model, ["the cat", "zzz", ""])[1].tolist() == [0]
     assert model.identity() != StaticModel(model.weight, Words([*made.tokenizer.pieces()[:-1], "other"])).identity()
@@ -233,13 +167,6 @@ def test_a_file_is_never_looked_for_outside_of_the_folder(name: str) -> None:
         tokenizer_files({"format": 1, "tokenizer": {"kind": "words", "files": {name: "0" * 64}}})
 
 
-def test_a_changed_file_is_refused(made: Made, tmp_path: Path) -> None:
-    load_model(made.model).save(tmp_path / "model")
-    (tmp_path / "model/words.txt").write_text("a\nb")
-    with pytest.raises(DataError, match=r"words\.txt: not the file that config\.json records"):
-        load_model(tmp_path / "model")
-
-
 # ------------------------------------------------------------------------------------------------------ other encoders
 
 
@@ -261,19 +188,3 @@ def test_a_tensor_that_a_mean_has_not_is_refused(made: Made, tmp_path: Path) -> 
     safetensors.numpy.save_file(safetensors.numpy.load_file(path) | {"gates": np.ones(3, np.float32)}, path)
     with pytest.raises(DataError, match=r"model\.safetensors: holds gates, which a mean does not have"):
         load_model(tmp_path / "model")
-
-
-# ------------------------------------------------------------------------------------------------------- sentencepiece
-
-
-def test_a_mean_of_sentencepiece_is_saved_the_same_by_its_path_and_by_its_tokenizer(tmp_path: Path) -> None:
-    tokenizer = SentencepieceTokenizer(train_sentencepiece(tmp_path / "sp.model"))
-    table = np.ones((len(tokenizer), 4), np.float32)
-    by_path = save_model(tmp_path / "a", table, tokenizer.path, {"lower_case": True})
-    by_tokenizer = save_model(tmp_path / "b", table, tokenizer.with_preprocessing({"lower_case": True}), {})
-    assert by_path == by_tokenizer and by_path["format"] == 1 and by_path["tokenizer"]["kind"] == "sentencepiece"
-    for name in (names := (WEIGHTS, SENTENCEPIECE, CONFIG)):
-        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
-    assert sorted(path.name for path in (tmp_path / "a").iterdir()) == sorted(names)
-    assert file_names(by_path) == ["config.json", "model.safetensors", FILE]
-    assert FILE == SENTENCEPIECE and tokenizer.contents().keys() == {FILE}

@@ -20,25 +20,14 @@ from psp.models.folder import load_model, read_folder
 from psp.models.registry import encoder_files, survives_fork
 from psp.models.transformer import TransformerModel, save_transformer
 from psp.text.lines import LineFile
-from tests.training.transformer.conftest import make_base, make_pairs
+from tests.training.transformer.conftest import make_pairs
 
 TEXTS = [side for pair in make_pairs(60) for side in pair]
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
-    """A transformer that is not trained, with LSTM pooling."""
-    pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
-    from psp.config.blocks.transformer import TransformerSettings
-    from psp.training.transformer.base import build
-
-    folder = tmp_path_factory.mktemp("transformer")
-    base = make_base(folder / "base")
-    settings = TransformerSettings(pooling="lstm", dim=12, max_length=16)
-    model = build(base, settings, "cpu")
-    config = {"languages": ["aa", "bb"], "recipe": "psp", "prompts": {"query": "Baba "}}
-    save_transformer(folder / "model", model, config, {"pooling": "lstm", "max_length": 16})
-    return folder / "model"
+def folder(transformer):
+    return transformer
 
 
 @pytest.fixture(scope="module")
@@ -46,7 +35,7 @@ def model(folder):
     return load_model(folder)
 
 
-def test_nothing_of_an_older_model_stays(folder, tmp_path):
+def test_nothing_of_an_older_model_stays(folder, transformer_base, tmp_path):
     """Even where Snakemake has removed the files that it knows of."""
     from psp.config.blocks.transformer import TransformerSettings
     from psp.training.transformer.base import build
@@ -55,8 +44,7 @@ def test_nothing_of_an_older_model_stays(folder, tmp_path):
     for name in TRANSFORMER_NAMES.values():
         (place / name).unlink()
     (place / "0_Transformer/spiece.model").write_text("of another base")
-    base = folder.parent / "base"
-    model = build(base, TransformerSettings(max_length=16), "cpu")
+    model = build(transformer_base, TransformerSettings(max_length=16), "cpu")
     config = save_transformer(place, model, {"languages": ["aa"]}, {"pooling": "mean", "max_length": 16})
     assert not (place / "1_LstmPooling").exists() and not (place / "0_Transformer/spiece.model").exists()
     there = {path.relative_to(place).as_posix() for path in place.rglob("*") if path.is_file()}
@@ -64,7 +52,7 @@ def test_nothing_of_an_older_model_stays(folder, tmp_path):
     assert load_model(place).dim == 32
 
 
-def test_it_embeds_and_scores_as_other_models_do(model):
+def test_it_embeds_as_other_models_do(model):
     assert isinstance(model, (TransformerModel, psp.Model))
     assert (model.dim, model.dtype, model.max_seq_length, model.config["languages"]) == (
         12,
@@ -75,13 +63,7 @@ def test_it_embeds_and_scores_as_other_models_do(model):
     vectors = model.embed_raw_text(TEXTS)
     assert vectors.shape == (len(TEXTS), 12) and vectors.dtype == np.float32
     np.testing.assert_allclose(model.embed_raw_text(TEXTS[::-1], batch_size=3)[::-1], vectors, atol=1e-6)
-    pairs = list(zip(TEXTS[::2], TEXTS[1::2], strict=True))
-    np.testing.assert_allclose(
-        model.score_raw_text(pairs), model.similarity_pairwise(vectors[::2], vectors[1::2]), atol=1e-6
-    )
     np.testing.assert_allclose(model.encode_query(TEXTS[0]), model.encode("Baba " + TEXTS[0]), atol=1e-6)
-    short = model.encode(TEXTS, truncate_dim=4, normalize_embeddings=True)
-    np.testing.assert_allclose(np.linalg.norm(short, axis=1), 1, atol=1e-6)
     assert model.embed_raw_text([]).shape == (0, 12)
     ids, offsets = model.ids(TEXTS)
     assert np.diff(offsets).max() <= 16
@@ -138,7 +120,8 @@ def test_its_files_are_listed(folder):
     names = file_names(json.loads((folder / "config.json").read_text()))
     assert names[:2] == ["config.json", "0_Transformer/model.safetensors"]
     assert {path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file()} == set(names)
-    assert model_files(folder) == [f"{folder}/{name}" for name in names]
+    assert encoder_files(str(folder)) == model_files(folder) == [f"{folder}/{name}" for name in names]
+    assert not survives_fork(str(folder))
     assert len({(folder / name).stat().st_mode for name in names[1:]}) == 1
 
 
@@ -181,11 +164,6 @@ def test_a_damaged_folder_is_named(folder, tmp_path):
         (broken / "config.json").write_text(json.dumps(config | {"encoder": config["encoder"] | {"files": given}}))
         with pytest.raises(DataError, match=said):
             load_model(broken)
-
-
-def test_its_files_are_those_of_an_encoder(folder):
-    assert encoder_files(str(folder)) == model_files(folder)
-    assert not survives_fork(str(folder))
 
 
 def test_without_the_library_the_extra_is_named(folder, monkeypatch):

@@ -18,9 +18,7 @@ from psp.core.errors import PspError
 from psp.models import zipped
 from psp.models.folder import load_model
 from psp.models.registry import load_encoder
-from psp.models.transformer import save_transformer
 from psp.models.trust import check_folder
-from tests.training.transformer.conftest import make_base
 
 pytest.importorskip("sentence_transformers", reason="not installed (pip install 'paraphrastic[transformer]')")
 
@@ -29,18 +27,8 @@ ROUTER = "sentence_transformers.base.modules.router.Router"
 
 
 @pytest.fixture(scope="module")
-def base(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    return make_base(tmp_path_factory.mktemp("trust") / "base")
-
-
-@pytest.fixture(scope="module")
-def made(base: Path) -> Path:
-    """A transformer as psp writes it, with an LSTM as its pooling."""
-    from psp.training.transformer.base import build
-
-    settings = TransformerSettings(pooling="lstm", dim=12, max_length=16)
-    save_transformer(base.parent / "made", build(base, settings, "cpu"), {"languages": ["aa"]}, {"pooling": "lstm"})
-    return base.parent / "made"
+def made(transformer: Path) -> Path:
+    return transformer
 
 
 class Bomb:
@@ -219,6 +207,7 @@ def test_a_folder_that_would_run_code_is_refused_in_one_line_by_every_road(made,
         [{"path": "", "type": "paraphrastic.exports.PspModel"}, {"path": "1_Router", "type": ROUTER}],
         [{"path": "../made", "type": TRANSFORMER}],
         [{"path": "", "type": "sentence_transformersX.models.Transformer"}],
+        [{"path": "", "type": "psp.Evil"}],
         [{"path": ""}],
         [],
         {"a": 1},
@@ -242,15 +231,15 @@ def test_files_for_people_are_ignored_and_never_read_and_others_are_not(made, tm
         load_model(folder)
 
 
-def test_a_base_that_brings_code_or_pickles_is_refused(base, tmp_path):
+def test_a_base_that_brings_code_or_pickles_is_refused(transformer_base, tmp_path):
     from psp.training.transformer.base import build
 
-    folder = shutil.copytree(base, tmp_path / "evil")
+    folder = shutil.copytree(transformer_base, tmp_path / "evil")
     change(folder, "config.json", model_type="evil", auto_map={"AutoConfig": "evil.Config", "AutoModel": "evil.Model"})
     (folder / "evil.py").write_text(f"import os\nos.mkdir({str(tmp_path / 'ran')!r})\n")
     with pytest.raises(PspError, match="model_type is 'evil'"):
         build(folder, TransformerSettings(max_length=16), "cpu")
-    folder = shutil.copytree(base, tmp_path / "pickled")
+    folder = shutil.copytree(transformer_base, tmp_path / "pickled")
     (folder / "model.safetensors").unlink()
     save_bomb(folder / "pytorch_model.bin", tmp_path / "ran")
     with pytest.raises(PspError, match=r"has no model\.safetensors"):

@@ -11,27 +11,19 @@ from pathlib import Path
 from threading import Thread
 from typing import Any
 
-import numpy as np
 import pytest
 
 import psp
 from psp.core.errors import DataError, DownloadError
 from psp.models import zipped
-from psp.models.folder import save_model
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import train_sentencepiece
+from tests.conftest import write_model
 
 TEXTS = ["the cat eats bread", "le chat mange du pain", ""]
 
 
 @pytest.fixture(scope="module")
 def model(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    folder = tmp_path_factory.mktemp("made")
-    sentencepiece = train_sentencepiece(folder / "sp.model")
-    rows = load_sentencepiece(sentencepiece).get_piece_size()
-    weight = np.random.default_rng(1).standard_normal((rows, 8)).astype(np.float32)
-    save_model(folder / "fr", weight, sentencepiece, {"languages": ["en", "fr"], "lower_case": True, "recipe": "psp"})
-    return folder / "fr"
+    return write_model(tmp_path_factory.mktemp("made"), 8, recipe="psp")
 
 
 class Web:

@@ -1,4 +1,4 @@
-"""Mining translations: against a plain miner, on the phrasebook whose translations are known, and on Tatoeba."""
+"""Mining translations: against a plain miner, and on the phrasebook, whose translations are known."""
 
 from __future__ import annotations
 
@@ -21,10 +21,8 @@ from psp.corpora import open_corpus
 from psp.inference.search import CHOICES, neighbours
 from psp.inference.search.bitext import MARGINS, THRESHOLDS, mine, mine_files
 from psp.inference.search.vectors import unit
-from psp.models.folder import load_model, save_model
 from psp.models.static import StaticModel
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import PAIRS, train_sentencepiece
+from tests.conftest import PAIRS, write_model
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
 
@@ -125,10 +123,23 @@ def book(tmp_path_factory):
     """A model trained on the phrasebook, and two texts with 600 known translations among other lines."""
     folder = tmp_path_factory.mktemp("book")
     pytest.importorskip("torch", reason="torch is not installed (the extra train)")
+    from psp.training.loop import Training
+
     generate(folder, pairs=4000, seed=1)
     with zipfile.ZipFile(folder / "opus/Phrasebook/v1/moses/en-fr.txt.zip") as archive:
         sides = [archive.read(f"Phrasebook.en-fr.{code}").decode().lower().split("\n")[:-1] for code in ("en", "fr")]
-    train_small(list(zip(*sides, strict=True)), folder, epochs=3)
+    serialised = io.BytesIO()
+    sentencepiece.SentencePieceTrainer.train(
+        sentence_iterator=itertools.chain.from_iterable(zip(*sides, strict=True)), model_writer=serialised,
+        vocab_size=1500, hard_vocab_limit=False, minloglevel=2,
+    )  # fmt: skip
+    (folder / "sp.model").write_bytes(serialised.getvalue())
+    (folder / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in zip(*sides, strict=True)))
+    Training(
+        folder / "pairs.tsv", folder / "sp.model", folder / "model", folder / "model-train",
+        {"epochs": 3, "dim": 64, "batch_size": 64}, None, threads=1, warn_pairs=0,
+        model_config={"languages": ["en", "fr"], "lower_case": False, "segment": {}},
+    ).run()  # fmt: skip
     # No two of these say nearly the same: 600 pairs, and 200 lines more on each side.
     sides = [(folder / f"tatoeba/v1/tatoeba.fra-eng.{code}").read_text().split("\n")[:-1] for code in ("eng", "fra")]
     truth = list(zip(*sides, strict=True))[:600]
@@ -138,24 +149,6 @@ def book(tmp_path_factory):
         rng.shuffle(lines)
         (folder / name).write_text("\n".join(lines) + "\n")
     return folder, set(truth)
-
-
-def train_small(pairs, folder, epochs):
-    """Train ``folder/model`` on pairs, in seconds."""
-    from psp.training.loop import Training
-
-    serialised = io.BytesIO()
-    sentencepiece.SentencePieceTrainer.train(
-        sentence_iterator=itertools.chain.from_iterable(pairs), model_writer=serialised, vocab_size=1500,
-        hard_vocab_limit=False, minloglevel=2,
-    )  # fmt: skip
-    (folder / "sp.model").write_bytes(serialised.getvalue())
-    (folder / "pairs.tsv").write_text("".join(f"{source}\t{target}\n" for source, target in pairs))
-    Training(
-        folder / "pairs.tsv", folder / "sp.model", folder / "model", folder / "model-train",
-        {"epochs": epochs, "dim": 64, "batch_size": 64}, None, threads=1, warn_pairs=0,
-        model_config={"languages": ["en", "fr"], "lower_case": False, "segment": {}},
-    ).run()  # fmt: skip
 
 
 def mined(path):
@@ -200,52 +193,13 @@ def test_the_same_bytes_with_any_number_of_threads_and_any_blocks(book, tmp_path
     assert len(mined(tmp_path / "1")) > 300
 
 
-def test_the_margin_finds_more_than_the_cosine(book, tmp_path):
-    folder, truth = book
-    model = load_model(folder / "model")
-    best = {}
-    for margin in ("ratio", "absolute"):
-        counts = mine_files(
-            model, folder / "en.txt", folder / "fr.txt", tmp_path / margin, margin=margin, threshold=-1.0
-        )
-        right = np.cumsum([(source, target) in truth for source, target, _ in mined(tmp_path / margin)])
-        assert counts.pairs == len(right)
-        best[margin] = max(2 * right / (np.arange(1, len(right) + 1) + len(truth)))  # F1 at the best threshold
-    assert best["ratio"] > best["absolute"], best
-
-
-# ---------------------------------------------------------------------------------------------- Tatoeba
-
-
-@pytest.mark.slow
-def test_tatoeba_pairs_are_found_among_other_lines(psp_data, tmp_path):
-    """By a model that has seen most of them, and of which the others are asked more than it can know."""
-    sides = [
-        (psp_data / f"eval/tatoeba/v1/tatoeba.fra-eng.{code}").read_text(encoding="utf-8").split("\n")[:-1]
-        for code in ("eng", "fra")
-    ]
-    assert [len(side) for side in sides] == [1000, 1000]
-    pairs = list(zip(*sides, strict=True))
-    train, held = pairs[:800], pairs[800:]
-    train_small(train, tmp_path, epochs=10)
-    order = Random(1).sample(range(1000), 1000)
-    (tmp_path / "en.txt").write_text("".join(f"{pairs[number][0]}\n" for number in order))
-    (tmp_path / "fr.txt").write_text("".join(f"{pairs[number][1]}\n" for number in range(1000)))
-    mine_files(load_model(tmp_path / "model"), tmp_path / "en.txt", tmp_path / "fr.txt", tmp_path / "out.tsv")
-    found = {tuple(row[:2]) for row in mined(tmp_path / "out.tsv")}
-    assert len(found & set(train)) > 0.9 * len(train)
-    assert len(found & set(held)) > 0.1 * len(held)
-
-
 # ---------------------------------------------------------------------------------------------- bad input
 
 
 @pytest.fixture(scope="module")
 def small(tmp_path_factory):
     folder = tmp_path_factory.mktemp("small")
-    sp_model = train_sentencepiece(folder / "sp.model")
-    table = np.random.default_rng(1).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 8))
-    save_model(folder / "model", table.astype(np.float32), sp_model, {"languages": ["en", "fr"], "lower_case": True})
+    write_model(folder, 8)
     for name, column in (("en.txt", 0), ("fr.txt", 1)):
         (folder / name).write_text("".join(f"{pair[column]}\n" for pair in PAIRS[:40]))
     (folder / "empty.txt").touch()

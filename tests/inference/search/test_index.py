@@ -5,7 +5,6 @@ from __future__ import annotations
 import io
 import json
 import os
-import resource
 import shutil
 import signal
 import subprocess
@@ -22,15 +21,12 @@ from psp.inference.search.index import Index
 from psp.inference.search.neighbours import use_threads
 from psp.inference.search.vectors import embed
 from psp.inference.vectorfile import vector_file
-from psp.models.folder import save_model
 from psp.models.static import StaticModel
 from psp.text.lines import LineFile
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import SENTENCES, odd_text, train_sentencepiece
+from tests.conftest import SENTENCES, odd_text, on_a_full_disk, write_model
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
 
-CONFIG = {"languages": ["en", "fr"], "lower_case": True}
 PSP_SEARCH = [sys.executable, "-c", "from psp.cli.main import main; main()", "search"]
 ROUNDING = {"float32": 1e-6, "float16": 2e-3, "int8": 2e-2}
 SAYS_NOTHING = ["", "  ", "日本", "🙂 🙂", "\u200b"]
@@ -40,9 +36,7 @@ SAYS_NOTHING = ["", "  ", "日本", "🙂 🙂", "\u200b"]
 def folder(tmp_path_factory):
     """A folder with a model, its table drawn at random, and a corpus with copies and lines that say nothing."""
     made = tmp_path_factory.mktemp("search")
-    sp_model = train_sentencepiece(made / "sp.model")
-    table = np.random.default_rng(4).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 16))
-    save_model(made / "model", table.astype(np.float32), sp_model, CONFIG)
+    write_model(made, 16)
     lines = [*SENTENCES[:150], "", "THE CAT\teats", "日本 🙂", SENTENCES[3], "the cat eats\r", " ", SENTENCES[3]]
     (made / "corpus.txt").write_text("\n".join(lines) + "\n", newline="")
     return made
@@ -325,27 +319,11 @@ def test_bad_input_is_one_line_and_nothing_is_left(folder, tmp_path, monkeypatch
     assert sorted(tmp_path.iterdir()) == before
 
 
-def command(*arguments, **options):
-    return subprocess.run(
-        [*PSP_SEARCH, *map(str, arguments)],
-        capture_output=True,
-        timeout=120,
-        **options,
-    )
-
-
 def test_a_full_disk_leaves_no_index(folder, tmp_path):
-    def small():
-        resource.setrlimit(resource.RLIMIT_FSIZE, (4096, 4096))
-        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
-
-    result = command(
-        folder / "model", folder / "corpus.txt", "--save-index", tmp_path / "index",
-        input=b"the cat\n", preexec_fn=small,
-    )  # fmt: skip
-    assert result.returncode == 1 and result.stdout == b""
-    assert f"{tmp_path}/index" in result.stderr.decode() and "cannot be written" in result.stderr.decode()
-    assert result.stderr.count(b"\n") == 1
+    said = on_a_full_disk(
+        "search", folder / "model", folder / "corpus.txt", "--save-index", tmp_path / "index", text="the cat\n"
+    )
+    assert f"{tmp_path}/index" in said and "cannot be written" in said
     assert not list(tmp_path.iterdir())
 
 

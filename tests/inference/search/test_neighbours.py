@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from psp.core.errors import PspError
 from psp.inference.search import neighbours
-from psp.inference.search.neighbours import Exact, nearest, use_threads
+from psp.inference.search.neighbours import nearest, use_threads
 from psp.inference.search.vectors import unit
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
@@ -57,37 +57,21 @@ def test_a_plain_search_finds_the_same(data, dim, k, half):
 
 
 def test_neither_threads_nor_blocks_nor_batches_matter(crowd, monkeypatch):
+    """Among 101 copies, of which faiss's own order is another, neither."""
     queries, rows = crowd
     expected = nearest(queries, rows, 8)
     check(queries[::10], rows, 8, expected.cosines[::10], expected.numbers[::10])
     try:
         for threads in (1, 2, 5):
             use_threads(threads)
-            for block, batch in ((1 << 20, 4096), (24 * 4 * 700, 150), (24 * 4 * 170, 31)):
+            for block, batch, together in ((1 << 20, 4096, 100), (24 * 4 * 700, 150, 1000), (24 * 4 * 170, 31, 10**6)):
                 monkeypatch.setattr(neighbours, "BLOCK_BYTES", block)
                 monkeypatch.setattr(neighbours, "QUERIES", batch)
+                monkeypatch.setattr(neighbours, "CANDIDATES", together)
                 for wanted, found in zip(expected, nearest(queries, rows, 8), strict=True):
                     assert wanted.tobytes() == found.tobytes()
     finally:
         use_threads(1)
-
-
-def test_a_crowd_of_copies_is_looked_through_to_its_lowest_numbers(crowd, monkeypatch):
-    # faiss's own order among equals is another: without a second fetch the lowest would be missing.
-    queries, rows = crowd
-    copies = np.flatnonzero((rows == rows[17]).all(axis=1))
-    assert len(copies) == 101
-    assert np.array_equal(nearest(rows[17:18], rows, 20).numbers[0], copies[:20])
-    monkeypatch.setattr(neighbours, "CANDIDATES", 100)
-    assert np.array_equal(nearest(rows[17:18], rows, 20).numbers[0], copies[:20])
-    assert len(queries)
-
-
-def test_none_at_all():
-    rows = np.eye(3, dtype=np.float32)
-    assert nearest(rows[:0], rows, 2).numbers.shape == (0, 2)
-    assert nearest(rows, rows[:0], 2).numbers.shape == (3, 0)
-    assert Exact.prepare(rows).nearest(rows[:0], 2).numbers.shape == (0, 2)
 
 
 def test_unit_leaves_zeros_out_and_keeps_tiny_and_huge_ones():

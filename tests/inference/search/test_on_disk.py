@@ -23,11 +23,9 @@ from psp.inference.search.index import Index
 from psp.inference.search.lists import Lists
 from psp.inference.search.on_disk import GrowingArray, ReleasedRows, resumable
 from psp.inference.search.vectors import embed, from_stored, to_stored, unit
-from psp.models.folder import save_model
 from psp.models.static import StaticModel
 from psp.text.lines import LineFile
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import PAIRS, train_sentencepiece
+from tests.conftest import PAIRS, write_model
 from tests.inference.search.test_lists import DTYPES, drawn
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
@@ -39,9 +37,7 @@ WORDS = sorted({word for pair in PAIRS for side in pair for word in side.split()
 def folder(tmp_path_factory):
     """A model drawn at random, and two texts of 3,000 lines of random words, a third of them in both."""
     made = tmp_path_factory.mktemp("mining")
-    sp_model = train_sentencepiece(made / "sp.model")
-    table = np.random.default_rng(1).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 32))
-    save_model(made / "model", table.astype(np.float32), sp_model, {"languages": ["en", "fr"], "lower_case": True})
+    write_model(made, 32)
     rng = np.random.default_rng(2)
     lines = [" ".join(rng.choice(WORDS, 6)) for _ in range(5000)]
     (made / "en.txt").write_text("".join(f"{line}\n" for line in [*lines[:3000], lines[7], ""]))
@@ -229,6 +225,7 @@ def test_an_index_with_lists_finds_what_an_exact_one_finds(folder, tmp_path, mon
 @pytest.mark.parametrize(
     ("command", "message"),
     [
+        (["mine", "--memory", "much"], "'much': write a number with M or G, such as 2G"),
         (["mine", "--memory", "1M"], "--memory: the model and its libraries take "),
         (["mine", "--memory", "8G", "--index", "hnsw"], "--memory: hnsw holds all sentences in memory; write"),
         (["search", "--memory", "8G"], "--memory: for an index on disk; add --save-index FOLDER"),
@@ -246,21 +243,13 @@ def test_what_cannot_be_is_one_line(folder, tmp_path, monkeypatch, capsys, comma
     assert not list(tmp_path.iterdir())
 
 
-def test_a_size_that_cannot_be_read(folder, capsys):
-    with pytest.raises(SystemExit):
-        main(["mine", "model", "a", "b", "--out", "c", "--memory", "much"])
-    assert "'much': write a number with M or G, such as 2G" in capsys.readouterr().err
-
-
 MINE = [sys.executable, "-c", "from psp.cli.main import main; main()", "mine"]
 
 
 @pytest.mark.slow
 def test_memory_stays_within_its_limit_and_a_killed_run_goes_on(tmp_path):
     """100,000 lines, whose vectors and lists take 900 MB: a process that kept them in memory would take 760."""
-    sp_model = train_sentencepiece(tmp_path / "sp.model")
-    table = np.random.default_rng(1).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 768))
-    save_model(tmp_path / "model", table.astype(np.float32), sp_model, {"languages": ["en", "fr"], "lower_case": True})
+    write_model(tmp_path, 768)
     rng = np.random.default_rng(3)
     for name in ("en", "fr"):
         drawn_words = rng.choice(WORDS, (50_000, 7))

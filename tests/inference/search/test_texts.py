@@ -11,11 +11,8 @@ import pytest
 
 import psp
 from psp.cli.main import main
-from psp.inference.search import CHOICES
 from psp.inference.translation.command import CommandTranslator
-from psp.models.folder import save_model
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import PAIRS, SENTENCES, train_sentencepiece
+from tests.conftest import PAIRS, SENTENCES, write_model
 
 pytest.importorskip("faiss", reason="faiss is not installed (the extra search)")
 
@@ -25,11 +22,7 @@ QUERIES = [SENTENCES[5], "日本 🙂", SENTENCES[70]]
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    made = tmp_path_factory.mktemp("texts")
-    sp_model = train_sentencepiece(made / "sp.model")
-    table = np.random.default_rng(4).standard_normal((load_sentencepiece(sp_model).get_piece_size(), 16))
-    save_model(made / "model", table.astype(np.float32), sp_model, {"languages": ["en", "fr"], "lower_case": True})
-    return made
+    return write_model(tmp_path_factory.mktemp("texts"), 16).parent
 
 
 def write(path: Path, texts: list[str]) -> str:
@@ -52,15 +45,24 @@ def test_search_is_the_command_s(folder: Path, capsys: pytest.CaptureFixture[str
     assert psp.search(folder / "model", CORPUS, []) == []
 
 
-@pytest.mark.parametrize("pairs", list(CHOICES))
-def test_mine_is_the_command_s(folder: Path, pairs: str) -> None:
+@pytest.mark.parametrize(
+    ("pairs", "margin", "threshold"),
+    [
+        ("max", "ratio", 1.02),
+        ("intersection", "ratio", 1.02),
+        ("forward", "distance", 0.02),
+        ("backward", "absolute", 0.5),
+    ],
+)
+def test_mine_is_the_command_s(folder: Path, pairs: str, margin: str, threshold: float) -> None:
     source = [pair[0] for pair in PAIRS[:80]] + [PAIRS[0][0], ""]
     target = [pair[1] for pair in PAIRS[10:90]] + [PAIRS[11][1], "日本 🙂"]
     files = write(folder / "source.txt", source), write(folder / "target.txt", target)
     out = folder / f"{pairs}.tsv"
-    main(["mine", str(folder / "model"), *files, "--out", str(out), "--pairs", pairs, "--threshold", "1.02"])
+    options = ["--pairs", pairs, "--margin", margin, "--threshold", str(threshold)]
+    main(["mine", str(folder / "model"), *files, "--out", str(out), *options])
     told = [line.split("\t") for line in out.read_text(encoding="utf-8").splitlines()]
-    found = psp.mine(folder / "model", source, target, pairs=pairs, threshold=1.02)
+    found = psp.mine(folder / "model", source, target, pairs=pairs, margin=margin, threshold=threshold)
     assert len(found) > 5
     assert [[pair.source, pair.target] for pair in found] == [row[:2] for row in told]
     np.testing.assert_allclose([pair.margin for pair in found], [float(row[2]) for row in told], atol=1e-4)

@@ -12,14 +12,13 @@ import threading
 import numpy as np
 import pytest
 
-from tests.conftest import SENTENCES, served, train_sentencepiece
+from tests.conftest import SENTENCES, served, write_model
 
 pytest.importorskip("starlette", reason="the page's server needs pip install 'paraphrastic[serve]'")
 pytest.importorskip("playwright", reason="the page's tests need pip install playwright")
 from playwright.sync_api import expect
 
-from psp.models.folder import load_model, save_model
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
+from psp.models.folder import load_model
 
 pytestmark = pytest.mark.slow  # a browser
 
@@ -36,10 +35,7 @@ EVIL = [
 def folder(tmp_path_factory):
     folder = tmp_path_factory.mktemp("page") / EVIL[0]
     folder.mkdir()
-    path = train_sentencepiece(folder / "sp.model")
-    table = np.random.default_rng(1).standard_normal((load_sentencepiece(path).get_piece_size(), 12), dtype=np.float32)
-    save_model(folder / "model", table, path, {"languages": ["en", "fr"], "lower_case": True})
-    return folder / "model"
+    return write_model(folder)
 
 
 @pytest.fixture(scope="module")
@@ -221,7 +217,7 @@ def test_a_narrow_screen_needs_no_scrolling_sideways(opened):
     compare(page, "m" * 60, "日" * 60)
     page.get_by_label("In these sentences").fill("bread" * 60)
     page.get_by_label("Look for").fill("bread")
-    page.get_by_role("list", name="Sentences found").get_by_role("button").wait_for()
+    expect(page.get_by_role("list", name="Sentences found").get_by_role("button")).to_have_count(1)
     page.locator("#pieces-b > span").first.wait_for()
     page.get_by_text("Use the API").click()
     assert page.evaluate("document.documentElement.scrollWidth") == 320

@@ -13,22 +13,18 @@ from psp.models.static import StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
 from psp.text.word_tokenizer import WordTokenizer, split_words
-from tests.conftest import SENTENCES, train_sentencepiece
+from tests.conftest import SENTENCES
 
+LEFT_OUT = [5, 9]
 CONFIG = {"languages": ["en", "fr"], "lower_case": True, "segment": {}, "recipe": "psp"}
 
 
 @pytest.fixture(scope="session")
-def sp_model(tmp_path_factory):
-    return train_sentencepiece(tmp_path_factory.mktemp("sp") / "sp.model")
-
-
-@pytest.fixture(scope="session")
-def make(sp_model):
+def make(sentencepiece_model):
     """Make a model with these further keys of config.json."""
-    pieces = load_sentencepiece(sp_model).get_piece_size()
+    pieces = load_sentencepiece(sentencepiece_model).get_piece_size()
     table = np.random.default_rng(3).standard_normal((pieces, 12), dtype=np.float32)
-    return lambda **config: StaticModel(table, sp_model, CONFIG | config)
+    return lambda **config: StaticModel(table, sentencepiece_model, CONFIG | config)
 
 
 @pytest.fixture(scope="session")
@@ -38,7 +34,7 @@ def model(make):
 
 @pytest.fixture(scope="session")
 def kinds(make):
-    """Models of every kind of encoder but the mean of subwords, by name."""
+    """Models of every kind of encoder, by name."""
     draw = np.random.default_rng(5)
     words = sorted({word for text in SENTENCES for word in split_words(text.lower())})
     runs = sorted({run for text in SENTENCES for run in trigrams(text.lower())})
@@ -57,6 +53,8 @@ def kinds(make):
     letters, spaces = (WordTokenizer([(word, 2) for word in words], split=split) for split in ("letters", "whitespace"))
     trigram = TrigramTokenizer([(run, 2) for run in runs])
     found = {
+        "subwords": make(),
+        "subwords left out": make(left_out=LEFT_OUT),
         "words": StaticModel(table(len(letters), 12), letters, CONFIG),
         "words left out": StaticModel(table(len(letters), 12), letters, CONFIG | {"left_out": [3, 4]}),
         "words by spaces": StaticModel(table(len(spaces), 12), spaces, CONFIG),
