@@ -8,6 +8,7 @@ import itertools
 import pickle
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import numpy as np
@@ -21,7 +22,7 @@ import psp
 from psp.core.errors import DataError, PspError
 from psp.models import static
 from psp.models.folder import load_model
-from psp.models.static import StaticModel
+from psp.models.static import WORTH_IMPORT, Accelerator, StaticModel
 from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from tests.conftest import SENTENCES, odd_text, reference_ids, train_sentencepiece
 from tests.models.conftest import CONFIG, DIM
@@ -108,6 +109,22 @@ def test_without_numba_it_is_refused_where_wanted_and_else_left_out(table, sente
     accelerator = static.Accelerator(None, object)
     accelerator.expect(10**9)
     assert accelerator.pooling is None
+
+
+def test_threads_that_ask_at_once_make_one_cache():
+    made, together = [], threading.Barrier(8)
+    accelerator = Accelerator(None, lambda: made.append(1))
+
+    def ask() -> None:
+        together.wait()
+        accelerator.expect(WORTH_IMPORT)
+
+    threads = [threading.Thread(target=ask) for _ in range(8)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert made == [1]
 
 
 def test_a_model_of_another_kind_of_pieces_is_accelerated_as_far_as_it_can_be(tmp_path, caplog):
@@ -391,6 +408,7 @@ HEAVY = [
 def test_embedding_needs_nothing_but_numpy_sentencepiece_and_safetensors(folder):
     program = f"""
 import sys
+import threading
 from pathlib import Path
 import psp
 assert "numpy" not in sys.modules, "import psp alone imports numpy"
