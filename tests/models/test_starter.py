@@ -52,7 +52,7 @@ def test_missing_or_damaged_it_says_so_in_a_line(
     with pytest.raises(DataError, match=r"format 9, but this psp reads 1; .*pip install --force-reinstall"):
         psp.load_model("starter")
     monkeypatch.setattr("psp.models.starter.PACKAGE", "no_such_package")
-    with pytest.raises(PspError, match=r"^starter: not installed; pip install paraphrastic-starter, or name"):
+    with pytest.raises(PspError, match=r"^starter: not installed; pip install paraphrastic-starter, or \./starter"):
         psp.load_model("starter")
     with pytest.raises(SystemExit):
         main(["info", "starter"])
