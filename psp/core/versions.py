@@ -23,7 +23,7 @@ VERSION = {
     "teach": 1,
     "piece_vectors": 1,
     "development_pairs": 1,
-    "train": 1,
+    "train": 2,
     "train_transformer": 1,
     "combine": 1,
     "translator_heldout": 1,

@@ -533,7 +533,7 @@ def test_an_encoder_has_its_own_settings() -> None:
     trigrams, words, subwords = (made.model(name) for name in ("fr", "w", "s"))
     assert [model.encoder for model in (trigrams, words, subwords)] == ["trigram", "word", "subword"]
     assert trigrams["vocabulary"] == {"size": 200_000, "min_count": 3, "split": "letters"}
-    assert [model["train"]["init_spelling"] for model in (trigrams, words, subwords)] == [0, 0.6, 0.6]
+    assert [model["train"]["init_spelling"] for model in (trigrams, words, subwords)] == [0, 0.9, 0.9]
     assert trigrams.variants["ours"].train["init_spelling"] == made.variant("fr", "ours")["train"]["init_spelling"] == 0
     assert trigrams.differences == {"encoder": "trigram", "vocabulary.min_count": 3}
     assert words.differences == {"encoder": "word", "vocabulary.min_count": 3}

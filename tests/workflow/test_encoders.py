@@ -93,7 +93,7 @@ def test_it_is_trained_evaluated_described_and_loaded(kind, made, capsys):
     evaluation = read_json(folder / "eval.json")
     assert evaluation["vocabulary"] == report and "subword" not in evaluation
     assert evaluation["differences"]["encoder"] == kind
-    assert evaluation["train"]["settings"]["init_spelling"] == (0.6 if kind == "word" else 0)
+    assert evaluation["train"]["settings"]["init_spelling"] == (0.9 if kind == "word" else 0)
     assert not [key for key in evaluation["differences"] if key.startswith(("subword", "train.init_spelling"))]
     assert compared_metrics(evaluation)["files/phrasebook"] > 10
     systems = read_json(folder / "compare.json")["systems"]

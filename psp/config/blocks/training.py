@@ -96,7 +96,7 @@ class _Learning(Block):
         lt=1,
     )
     token_dropout: float = setting(
-        0.15,
+        0.05,
         "probability of dropping a token from its sentence's mean",
         recipes={"paper": 0, "code": 0, "paranmt": 0},
         unstated=["paranmt"],  # no regularisation is named
@@ -143,9 +143,9 @@ class _Learning(Block):
         unstated=["paranmt"],  # the code's trigrams; its words start from vectors that were trained before
         gt=0,
     )
-    init_smoothing: float = setting(0.0003, "the a of `init: zipf`", gt=0)
+    init_smoothing: float = setting(0.001, "the a of `init: zipf`", gt=0)
     init_spelling: float = setting(
-        0.6,
+        0.9,
         "share of the initial embeddings' variance that comes from the spelling of the pieces",
         recipes={"paper": 0, "code": 0, "paranmt": 0},
         unstated=["paranmt"],
