@@ -146,7 +146,9 @@ def shape_arguments(command: argparse.ArgumentParser) -> None:
     """Add ``--table`` and ``--dim``, for :func:`shaped`."""
     command.add_argument("--dim", type=positive, metavar="N", help="use the first N dimensions (default: all)")
     command.add_argument(
-        "--table", choices=["float32", "float16", "int8"], help="type of the embedding matrix (default: as saved)"
+        "--table",
+        choices=["float32", "float16", "int8", "int4"],
+        help="type of the embedding matrix (default: as saved)",
     )
 
 

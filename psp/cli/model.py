@@ -119,7 +119,9 @@ def add_quantize(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp quantize``."""
     model_argument(added)
     added.add_argument("out", type=Path, metavar="OUT", help="the model folder to write; must not exist")
-    added.add_argument("--dtype", choices=["float16", "int8"], help="type of the embedding matrix (default: unchanged)")
+    added.add_argument(
+        "--dtype", choices=["float16", "int8", "int4"], help="type of the embedding matrix (default: unchanged)"
+    )
     added.add_argument("--dim", type=positive, metavar="D", help="keep the first D dimensions (default: all)")
 
 

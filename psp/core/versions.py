@@ -34,7 +34,7 @@ VERSION = {
     "system": 1,
     "compare": 1,
     "variants": 2,
-    "quantize": 1,
+    "quantize": 2,
     "lexicon": 1,
     "examples": 1,
     "speed": 3,

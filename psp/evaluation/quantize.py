@@ -26,9 +26,9 @@ if TYPE_CHECKING:
 
 
 class QuantizedTable(TypedDict):
-    dtype: Literal["float32", "float16", "int8"]  # number format of the embedding matrix
+    dtype: Literal["float32", "float16", "int8", "int4"]  # number format of the embedding matrix
     dim: int  # length of a vector; the first dimensions are kept
-    # int8 has a scale per row or dimension, whichever gives the smaller squared error; null for floats
+    # int8 has a scale per row or dimension, whichever gives the smaller squared error, int4 per row; null for floats
     scale: Literal["row", "dimension"] | None
     bytes: int  # size of the embedding matrix, scales included
     scores: dict[str, dict[str, ScoredTask]]  # `tasks`, as in eval.json, without parts of parts
@@ -62,7 +62,7 @@ def measure(
         model_dir: the model's folder.
         out: path of quantized.json; written atomically.
         name: the model's name in the config.
-        dtypes: any of float32, float16 and int8.
+        dtypes: any of float32, float16, int8 and int4.
         dims: numbers of dimensions; the model's own is added, and larger ones are ignored.
         tests: as for :func:`psp.evaluation.evaluate.evaluate`.
 

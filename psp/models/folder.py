@@ -1,7 +1,8 @@
 """A model's folder: write, read and check its files.
 
 - ``model.safetensors``: ``embedding.weight``, float32, float16 or int8 (vocab_size, dim); row i belongs to piece i.
-  With int8 also ``embedding.scale``, float32 (vocab_size, 1) or (1, dim), by which rows or dimensions are multiplied
+  With int8 also ``embedding.scale``, float32 (vocab_size, 1) or (1, dim), by which rows or dimensions are multiplied;
+  with int4 that of the rows, and ``embedding.weight`` is uint8, two values a byte (:func:`psp.models.table.packed`)
 - the tokenizer's files: ``sentencepiece.model``, if it is of that kind
 - ``config.json``: format (1), kind ("psp"), tokenizer ({"kind", "files": {name: SHA-256}}) and encoder ({"kind"}), with
   whatever else the two keep there, dim, vocab_size, languages, lower_case, segment ({} or, by language,
@@ -29,7 +30,7 @@ from psp.core import __version__
 from psp.core.errors import DataError
 from psp.core.files import atomic, read_bytes, read_json, sha256, write_json
 from psp.models import CONFIG, STARTER, TRANSFORMER, WEIGHTS, tokenizer_files
-from psp.models.table import DTYPES, NOT_FINITE, EmbeddingMatrix, read_table, write_table
+from psp.models.table import DTYPES, NOT_FINITE, EmbeddingMatrix, packed, read_table, unpacked, write_table
 from psp.text import tokenizer as tokenizers
 from psp.text.tokenizer import Folder, Tokenizer
 
@@ -273,7 +274,7 @@ def read_parts(
     for name, digest in tokenizer_files(config, folder / CONFIG).items():
         if _sha256(files / name) != digest:
             raise DataError("not the file that config.json records; copy the whole folder", files / name)
-    table, others = _take_table(tensors, folder / WEIGHTS)
+    table, others = _take_table(tensors, config["dim"], folder / WEIGHTS)
     shape, saved_as = (config["vocab_size"], config["dim"]), config.get("dtype", "float32")
     if table.values.shape != shape or table.dtype != saved_as:
         raise DataError(
@@ -349,14 +350,17 @@ def table_tensors(table: EmbeddingMatrix) -> dict[str, np.ndarray]:
     """The tensors of a table, by name; the scale is shaped to broadcast, so that any reader applies it correctly."""
     if table.scale is None:
         return {TENSOR: table.values}
-    return {TENSOR: table.values, SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
+    values = packed(table.values) if table.dtype == "int4" else table.values
+    return {TENSOR: values, SCALE: table.scale[:, None] if table.by_row else table.scale[None, :]}
 
 
-def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[EmbeddingMatrix, dict[str, np.ndarray]]:
+def _take_table(
+    tensors: Mapping[str, np.ndarray], dim: int, path: Path
+) -> tuple[EmbeddingMatrix, dict[str, np.ndarray]]:
     """Make the table, and return the other tensors; ``path`` is their file."""
-    table = _table(tensors.get(TENSOR), tensors.get(SCALE))
+    table = _table(tensors.get(TENSOR), tensors.get(SCALE), dim)
     if table is None:
-        raise DataError(f"no embedding matrix of float32, float16 or int8 with its scale, named {TENSOR}", path)
+        raise DataError(f"no embedding matrix of float32, float16, int8 or int4 with its scale, named {TENSOR}", path)
     if not table.finite():
         raise DataError(
             f"the embedding matrix has {NOT_FINITE}; copy it again",
@@ -365,16 +369,19 @@ def _take_table(tensors: Mapping[str, np.ndarray], path: Path) -> tuple[Embeddin
     return table, {name: tensor for name, tensor in tensors.items() if name not in (TENSOR, SCALE)}
 
 
-def _table(values: np.ndarray | None, scale: np.ndarray | None) -> EmbeddingMatrix | None:
+def _table(values: np.ndarray | None, scale: np.ndarray | None, dim: int) -> EmbeddingMatrix | None:
     """Make a table of saved tensors; None if they do not form one."""
     if values is None or values.ndim != 2:
         return None
+    four_bits = values.dtype == np.uint8
+    if four_bits:
+        values = unpacked(values, dim)
     if values.dtype != np.int8:
         return EmbeddingMatrix(values) if scale is None else None
-    by_row, by_dimension = (len(values), 1), (1, values.shape[1])
-    if scale is None or scale.dtype != np.float32 or scale.shape not in (by_row, by_dimension):
+    shapes = [(len(values), 1), (1, values.shape[1])][: 1 if four_bits else 2]
+    if scale is None or scale.dtype != np.float32 or scale.shape not in shapes:
         return None
-    return EmbeddingMatrix(values, np.array(scale).ravel(), by_row=scale.shape == by_row)
+    return EmbeddingMatrix(values, np.array(scale).ravel(), by_row=scale.shape == shapes[0], four_bits=four_bits)
 
 
 def load(folder: Path | str, **options: Any) -> TextModel:

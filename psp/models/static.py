@@ -129,7 +129,7 @@ class TokenModel(TextModel):
 
     @property
     def dtype(self) -> str:
-        """The data type of the embedding matrix: float32, float16 or int8."""
+        """The data type of the embedding matrix: float32, float16, int8 or int4."""
         return self.table.dtype
 
     @property
@@ -139,7 +139,7 @@ class TokenModel(TextModel):
 
     @property
     def weight(self) -> np.ndarray:
-        """The embedding matrix as float32 (vocab_size, dim); float16 and int8 are converted at each call."""
+        """The embedding matrix as float32 (vocab_size, dim); others are converted at each call."""
         return self.table.rows()
 
     def ids(self, texts: Sequence[str]) -> tuple[np.ndarray, np.ndarray]:

@@ -184,7 +184,7 @@ class TextModel(abc.ABC):
 
         Args:
             folder: the folder.
-            dtype: convert the embedding matrix to "float32", "float16" or "int8" (default: as saved).
+            dtype: convert the embedding matrix to "float32", "float16", "int8" or "int4" (default: as saved).
             dim: keep only the first ``dim`` dimensions (default: all); not for LSTMs, combinations and transformers.
             threads: as for the class.
             accelerate: as for the class.
@@ -242,7 +242,7 @@ class TextModel(abc.ABC):
     @property
     @abc.abstractmethod
     def dtype(self) -> str:
-        """The data type of the embedding matrix: float32, float16 or int8."""
+        """The data type of the embedding matrix: float32, float16, int8 or int4."""
 
     @property
     @abc.abstractmethod
@@ -254,7 +254,7 @@ class TextModel(abc.ABC):
         """Return a smaller model, or itself if nothing changes.
 
         Args:
-            dtype: "float32", "float16" or "int8" (default: unchanged). Lost precision cannot be recovered.
+            dtype: "float32", "float16", "int8" or "int4" (default: unchanged). Lost precision cannot be recovered.
             dim: the number of leading dimensions to keep (default: all). An LSTM needs all of its embeddings, a
                 combination all its parts, and a transformer is neither converted nor cut.
 

@@ -35,7 +35,7 @@ FILES: Mapping[str, str] = {
 }
 #: How the scores of ``.eval_results`` were computed.
 _NOTE = "Spearman x 100 of cosines, all pairs of the split; computed by psp, not by mteb"
-_FORM = re.compile(r"(float32|float16|int8)(?:-(\d+))?")
+_FORM = re.compile(r"(float32|float16|int8|int4)(?:-(\d+))?")
 
 
 def release(

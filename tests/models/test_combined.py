@@ -210,7 +210,7 @@ def test_compiled_code_and_threads_give_the_same_bytes(folder):
     assert [part.threads for part in fast.parts] == [1, 1, 1]
 
 
-@pytest.mark.parametrize("dtype", ["float16", "int8"])
+@pytest.mark.parametrize("dtype", ["float16", "int8", "int4"])
 def test_smaller_parts(model, parts, folder, tmp_path, dtype):
     small = model.quantized(dtype)
     assert small.dtype == dtype and [part.dtype for part in small.parts] == [dtype] * 3 and model.dtype == "float32"

@@ -150,7 +150,7 @@ def test_a_quantised_model_that_does_not_say_so_is_refused(folder):
         tensors | {"embedding.scale": tensors["embedding.scale"].astype(np.float64)},
     ):
         safetensors.numpy.save_file(bad, folder / "model.safetensors")
-        with pytest.raises(DataError, match="no embedding matrix of float32, float16 or int8 with its scale"):
+        with pytest.raises(DataError, match="no embedding matrix of float32, float16, int8 or int4 with its scale"):
             load_model(folder)
     for bad in (np.nan, 0, -1):
         tensors["embedding.scale"][3] = bad

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from psp.core.errors import DataError
 from psp.models import pooling
 from psp.models.static import BUFFER_BYTES, write_means
-from psp.models.table import CHUNK, EmbeddingMatrix, read_table, write_table
+from psp.models.table import CHUNK, SHARES, EmbeddingMatrix, packed, read_table, unpacked, write_table
 
 ROWS = 60
 
@@ -131,6 +131,21 @@ def test_conversions_lose_what_their_bits_lose(seed, dim):
     part = table.converted(dim=max(1, dim // 2))
     assert np.array_equal(part.values, table.values[:, : max(1, dim // 2)]) and part.values.flags.c_contiguous
     assert np.array_equal(half.converted("float32").values, half.rows())
+
+
+@given(seed=st.integers(0, 1000), dim=st.integers(1, 40))
+def test_4_bits_are_the_best_of_the_scales_tried_and_come_back_from_their_bytes(seed, dim):
+    table = tables(dim, seed)[0]
+    small = table.converted("int4")
+    assert (small.dtype, small.by_row, small.converted("int4")) == ("int4", True, small) and small.finite()
+    assert np.array_equal(unpacked(packed(small.values), dim), small.values) and np.abs(small.values).max() <= 7
+    assert small.nbytes == packed(small.values).nbytes + small.scale.nbytes
+    largest = np.abs(table.values).max(axis=1, keepdims=True)
+    for share in SHARES:
+        step = np.where(largest == 0, 1, largest * share / 7)
+        plain = np.clip(np.rint(table.values / step), -7, 7) * step
+        errors = [np.square(one - table.values).sum(axis=1) for one in (small.rows(), plain)]
+        assert (errors[0] <= errors[1] * 1.001 + 1e-9).all()
 
 
 def test_8_bits_are_scaled_along_the_axis_that_loses_less():

@@ -7,6 +7,7 @@ from psp.evaluation import testsets
 from psp.evaluation.quantize import measure
 
 TARGET = "results/demo/quantized.json"
+FORMATS = ["float32", "float16", "int8", "int4"]
 
 pytestmark = pytest.mark.slow  # its run
 
@@ -17,7 +18,7 @@ def test_the_scores_are_those_of_the_evaluation(compared):
     assert found["model"] == "demo"
     assert found["whole"]["scores"] == {key: evaluation[key] for key in found["whole"]["scores"]}
     tables = [(table["dtype"], table["dim"]) for table in found["smaller"]]
-    assert tables == [("float16", 16), ("int8", 16), ("float32", 8), ("float16", 8), ("int8", 8)]
+    assert tables == [*((one, 16) for one in FORMATS[1:]), *((one, 8) for one in FORMATS)]
 
 
 def test_it_is_what_the_library_writes(compared, tmp_path):
@@ -29,7 +30,7 @@ def test_it_is_what_the_library_writes(compared, tmp_path):
     }
     measure(
         results / "demo/model", tmp_path / "quantized.json", name="demo",
-        dtypes=["float32", "float16", "int8"], dims=[8], resamples=100, seed=1, **tests,
+        dtypes=FORMATS, dims=[8], resamples=100, seed=1, **tests,
     )  # fmt: skip
     assert (tmp_path / "quantized.json").read_bytes() == (compared.folder / TARGET).read_bytes()
 

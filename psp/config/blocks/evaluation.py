@@ -9,7 +9,7 @@ from pydantic_core import PydanticCustomError
 from psp.config.blocks.base import Block
 from psp.config.blocks.fields import ByForm, Distinct, Name, Text, setting, within
 
-Dtype = Literal["float32", "float16", "int8"]
+Dtype = Literal["float32", "float16", "int8", "int4"]
 Peer = Literal[
     "StaticEmbedding", "model2vec", "ONNX export", "MiniLM", "USE", "multilingual-e5-small", "EmbeddingBag, GPU",
     "MiniLM, GPU",
@@ -141,7 +141,9 @@ class QuantizeBlock(Block):
 
     INERT: ClassVar[bool] = True
 
-    dtypes: Annotated[list[Dtype], Distinct] = setting(["float32", "float16", "int8"], "number formats", min_length=1)
+    dtypes: Annotated[list[Dtype], Distinct] = setting(
+        ["float32", "float16", "int8", "int4"], "number formats", min_length=1
+    )
     dims: Annotated[list[Annotated[int, Field(ge=1)]], Distinct] = setting(
         [1024, 512, 256, 128],
         "numbers of dimensions to keep, from the first on; the model's own is always included, and larger "
