@@ -72,7 +72,9 @@ def of_snakemake(exception: str, text: str) -> str:
         return f"{', '.join(affected)}: {AFFECTED[exception]}"
     if exception == "MissingRuleException" and (match := re.search(r"No rule to produce (.+?)(?: \(if|\n|$)", text)):
         file = match[1].rstrip(".")
-        return f"{file}: no rule makes this file{closest(file, _made(file))}; docs/running.md lists what can be made"
+        return (
+            f"{file}: no rule makes this file{closest(file, _made(file))}; docs/guide/running.md lists what can be made"
+        )
     if match := OLDER.search(text):
         return (
             f"{match[1]}: dated in the future ({match[2]}), so the clock has been set back; correct it, or run "

@@ -95,7 +95,7 @@ def test_bad_input_ends_in_one_line(folder, capsys, arguments, said):
 
 
 def test_a_users_own_transformer_is_scored_by_the_polish_protocol(tmp_path, monkeypatch, capsys):
-    """The command of docs/evaluation.md, on a tiny transformer and made-up sets in the published layouts."""
+    """The command of docs/guide/evaluate.md, on a tiny transformer and made-up sets in the published layouts."""
     pytest.importorskip(
         "sentence_transformers", reason="not installed (pip install 'paraphrastic[sentence-transformers]')"
     )

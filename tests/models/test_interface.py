@@ -146,15 +146,16 @@ def test_an_evaluator_of_retrieval_takes_our_similarity_of_tensors(model):
     assert found["cosine_accuracy@1"] == 1
 
 
-def blocks(language="python"):
-    """The code of docs/libraries.md in a language: how it begins, and that of each library by its heading."""
-    first, *sections = (Path(__file__).parents[2] / "docs/libraries.md").read_text().split("\n## ")
+def blocks():
+    """The code of docs/guide/use.md for other libraries: how it begins, and that of each library by its heading."""
+    page = (Path(__file__).parents[2] / "docs/guide/use.md").read_text(encoding="utf-8")
+    first, *sections = page.partition("\n## In other libraries\n")[2].partition("\n## ")[0].split("\n### ")
     found = {section.partition("\n")[0]: section for section in (f"\n{first}", *sections)}
-    return {name: re.findall(rf"```{language}\n(.*?)```", text, re.DOTALL) for name, text in found.items()}
+    return {name: re.findall(r"```py\n(.*?)```", text, re.DOTALL) for name, text in found.items()}
 
 
 def run(library, package, model, tmp_path):
-    """Run a library's Python there on a model; its names."""
+    """Run a library's code there on a model; its names."""
     if importlib.util.find_spec(package) is None:
         pytest.skip(f"{package} is not installed (the extra peers, or mteb; bertopic is in no extra: it is large)")
     model.save(tmp_path / "model")

@@ -124,7 +124,7 @@ def test_one_string_is_not_a_list_of_texts(folder: Path) -> None:
 
 
 def test_the_face_of_the_package() -> None:
-    """Names that are promised; docs/models.md has them."""
+    """Names that are promised; docs/python.md has them."""
     assert dir(psp) == sorted(["Model", "__version__", "load_model", "mine", "results", "search"])
     for name in dir(psp):
         assert getattr(psp, name) is not None
