@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 GUIDE = tuple(
     f"docs/guide/{page}.md"
-    for page in ("install", "first-model", "language", "own-text", "encoder", "evaluate", "use", "search",
+    for page in ("install", "first-model", "data", "encoder", "evaluate", "use", "search",
                  "clusters", "paraphrases", "polish")
 )  # fmt: skip
 PAGES = ("README.md", *GUIDE, "docs/data.md", "docs/training.md", "docs/encoders.md", "docs/transformers.md",
@@ -79,14 +79,6 @@ def test_the_readme_stays_short():
 
 def test_the_guide_is_all_that_is_in_its_folder():
     assert sorted(GUIDE) == sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guide").iterdir())
-
-
-@pytest.mark.parametrize("page", GUIDE)
-def test_a_page_of_the_guide_is_short_and_ends_with_what_is_seen(page):
-    assert len(TEXTS[page].split()) <= 800
-    fences = re.findall(r"^```(\w*)$", TEXTS[page], re.MULTILINE)
-    assert fences[-2:] == ["text", ""] and TEXTS[page].endswith("\n```\n")
-    assert "sh" in fences  # the command that printed it
 
 
 def taught(text):
@@ -163,7 +155,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 37
+    assert len(commands) == 36
     together = collections.defaultdict(list)  # the targets of those that differ in nothing else
     for _, *words in commands:
         options = tuple(word for word in words if not word.startswith("results/") and word != "--")
@@ -183,7 +175,7 @@ def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch)
     config = Config.load([ROOT / "config/config.yaml", tmp_path / "mirror.yaml"])
     model = config.model("fr")
     sought = {mirror for name in config.downloads(model) for mirror in config.remote(name).mirrors}
-    (tree,) = re.findall(r"```\n(mirror/\n.*?)```", TEXTS["docs/data.md"], re.DOTALL)
+    (tree,) = re.findall(r"```\n(mirror/\n.*?)```", TEXTS["docs/guide/data.md"], re.DOTALL)
     folders, drawn = [], set()
     for line in tree.splitlines():
         depth, name = re.match(r"[│├└─ ]*", line).end() // 4, re.sub(r"^[│├└─ ]*", "", line).partition("  ")[0].strip()
