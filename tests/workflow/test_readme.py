@@ -28,7 +28,7 @@ ROOT = Path(__file__).parent.parent.parent
 #: tests/models/test_interface.py; the other pages under docs/ say how their figures were measured, once.
 GUIDE = tuple(
     f"docs/guide/{page}.md"
-    for page in ("install", "first-model", "data", "encoder", "evaluate", "use", "search",
+    for page in ("install", "first-model", "data", "config", "encoder", "evaluate", "use", "search",
                  "clusters", "paraphrases", "polish")
 )  # fmt: skip
 PAGES = ("README.md", *GUIDE, "docs/data.md", "docs/training.md", "docs/encoders.md", "docs/transformers.md",
@@ -45,7 +45,7 @@ def blocks(language, pages=PAGES):
 COMMANDS = list(dict.fromkeys(line for block in blocks("sh") for line in block.splitlines()))
 #: Config files: the first line of each says its name.
 #: Those that no command names: they are looked at below, or say what to add to another.
-UNNAMED = {"mirror.yaml", "clean.yaml", "translators.yaml", "on_tasks.yaml", "sets.yaml"}
+UNNAMED = {"mirror.yaml", "custom.yaml", "clean.yaml", "translators.yaml", "on_tasks.yaml", "sets.yaml"}
 CONFIGS = {re.match(r"# (\w+\.yaml)\n", block)[1]: block for block in blocks("yaml")}
 
 
@@ -155,7 +155,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 36
+    assert len(commands) == 37
     together = collections.defaultdict(list)  # the targets of those that differ in nothing else
     for _, *words in commands:
         options = tuple(word for word in words if not word.startswith("results/") and word != "--")
