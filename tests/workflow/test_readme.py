@@ -28,11 +28,10 @@ ROOT = Path(__file__).parent.parent.parent
 #: tests/models/test_interface.py.
 GUIDE = tuple(
     f"docs/guide/{page}.md"
-    for page in ("install", "first-model", "language", "own-text", "encoder", "evaluate", "use", "search", "publish",
+    for page in ("install", "first-model", "data", "config", "encoders", "evaluate", "use", "search", "publish",
                  "running", "paraphrases", "polish")
 )  # fmt: skip
-PAGES = ("README.md", *GUIDE, "docs/data.md", "docs/training.md", "docs/encoders.md", "docs/transformers.md",
-         "docs/starter.md", "docs/paraphrases.md", "docs/architecture.md", "CONTRIBUTING.md")  # fmt: skip
+PAGES = ("README.md", *GUIDE, "docs/papers.md", "docs/starter.md", "docs/architecture.md", "CONTRIBUTING.md")
 TEXTS = {page: (ROOT / page).read_text(encoding="utf-8") for page in PAGES}
 
 
@@ -44,7 +43,7 @@ def blocks(language, pages=PAGES):
 COMMANDS = list(dict.fromkeys(line for block in blocks("sh") for line in block.splitlines()))
 #: Config files: the first line of each says its name.
 #: Those that no command names: they are looked at below, or say what to add to another.
-UNNAMED = {"mirror.yaml", "translators.yaml", "sets.yaml"}
+UNNAMED = {"mirror.yaml", "custom.yaml", "translators.yaml", "sets.yaml"}
 CONFIGS = {re.match(r"# (\w+\.yaml)\n", block)[1]: block for block in blocks("yaml")}
 
 
@@ -154,7 +153,7 @@ def test_snakemake_commands_can_be_planned(project):
         for command in suggestions:
             run_psp(command, project, project.folder)
     commands = [shlex.split(command) for command in COMMANDS if command.startswith("snakemake")]
-    assert len(commands) == 37
+    assert len(commands) == 32
     together = collections.defaultdict(list)  # the targets of those that differ in nothing else
     for _, *words in commands:
         options = tuple(word for word in words if not word.startswith("results/") and word != "--")
@@ -174,7 +173,7 @@ def test_the_mirrors_layout_is_where_files_are_looked_for(tmp_path, monkeypatch)
     config = Config.load([ROOT / "config/config.yaml", tmp_path / "mirror.yaml"])
     model = config.model("fr")
     sought = {mirror for name in config.downloads(model) for mirror in config.remote(name).mirrors}
-    (tree,) = re.findall(r"```\n(mirror/\n.*?)```", TEXTS["docs/data.md"], re.DOTALL)
+    (tree,) = re.findall(r"```\n(mirror/\n.*?)```", TEXTS["docs/guide/data.md"], re.DOTALL)
     folders, drawn = [], set()
     for line in tree.splitlines():
         depth, name = re.match(r"[│├└─ ]*", line).end() // 4, re.sub(r"^[│├└─ ]*", "", line).partition("  ")[0].strip()

@@ -39,7 +39,7 @@ class PivotBlock(Block):
     )
     own_filters: bool = setting(
         True,
-        "filter mined pairs with defaults of their own (docs/data.md); false: only with `decontaminate` "
+        "filter mined pairs with defaults of their own (docs/guide/paraphrases.md); false: only with `decontaminate` "
         "and the config's own filters",
         recipes={"dadas": False},
     )

@@ -1,6 +1,7 @@
 """Drop pairs whose sides differ in their numbers, which paraphrases keep and embeddings blur.
 
-On by default only for mined pairs (docs/data.md): bitext too often spells out numbers or formats them differently.
+On by default only for mined pairs (docs/guide/paraphrases.md): bitext too often spells out numbers or formats them
+differently.
 """
 
 from __future__ import annotations
