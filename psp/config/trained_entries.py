@@ -101,6 +101,7 @@ class Trained(EntryKind):
         for block, own in written.items():
             # `segment` is a table by language: only an entry's own languages are filled in.
             settings[block] = merge(config.defaults(block, recipe, own, encoder), own)
+        settings["segment"] = {code: how for code, how in settings["segment"].items() if how is not None}
         settings = with_paths(self.complete(config, name, settings, entry, recipe))
         check_stats(settings["stats"], languages, f"{where}.stats")
         settings["development"] = chosen_on(settings["development"], languages, where)

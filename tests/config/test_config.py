@@ -165,6 +165,7 @@ def test_segmentation_is_filled_in_by_language_and_recipe():
     assert code.differences == {}
     own = config({"zh": {**models["zh"], "segment": {"th": {"segmenter": "jieba"}}}}).model("zh")["segment"]
     assert own["th"] == {"segmenter": "jieba", "cut_all": False, "inference": True}
+    assert config({"zh": {**models["zh"], "segment": {"zh": None}}}).model("zh")["segment"] == {}
 
 
 def test_a_pair_has_another_release_and_two_releases_are_two_corpora_of_one_model(tmp_path):

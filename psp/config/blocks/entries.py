@@ -125,8 +125,9 @@ class Blocks(Block):
     filters: FiltersBlock = within(FiltersBlock)
     pivot: PivotBlock = within(PivotBlock)
     backtranslate: BacktranslateBlock = within(BacktranslateBlock)
-    segment: dict[str, SegmentBlock] = setting(
-        {"zh": {"segmenter": "jieba"}}, "languages written without spaces, and the segmenter of each"
+    segment: dict[str, SegmentBlock | None] = setting(
+        {"zh": {"segmenter": "jieba"}},
+        "languages written without spaces, and the segmenter of each; null for none: `{zh: null}`",
     )
     rank: RankBlock = within(RankBlock)
     mix: MixBlock = within(MixBlock)
