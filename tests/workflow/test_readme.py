@@ -79,19 +79,26 @@ def test_the_guide_is_all_that_is_in_its_folder():
     assert sorted(GUIDE) == sorted(path.relative_to(ROOT).as_posix() for path in (ROOT / "docs/guide").iterdir())
 
 
+#: Options of Snakemake that take all words up to the next option.
+GREEDY = r"--(?:configfile|config|until|logger) "
+
+
 def taught(text):
-    """The commands in a text that give Snakemake a config file, lines that a backslash joins as one."""
-    return re.findall(r"snakemake\b[^\n`]*--configfile[^\n`]*", re.sub(r"\\\n[ #]*", " ", text))
+    """The commands in a text that give Snakemake such an option, lines that a backslash joins as one."""
+    return re.findall(rf"snakemake\b[^\n`]*{GREEDY}[^\n`]*", re.sub(r"\\\n[ #]*", " ", text))
 
 
 def swallows_targets(command):
-    """Whether ``--configfile`` takes a target for a config file, since it takes all that stands before an option."""
-    words = command.partition("--configfile")[2].split()[1:]
-    given = itertools.takewhile(lambda word: not word.startswith("-"), words)
-    return any("results/" in word or word.startswith("$") for word in given)
+    """Whether an option takes a target for its own, since it takes all that stands before the next."""
+    return any(
+        "results/" in word or word.startswith("$")
+        for rest in re.split(GREEDY, command)[1:]
+        for word in itertools.takewhile(lambda word: not word.startswith("-"), rest.split()[1:])
+    )
 
 
-def test_nobody_is_taught_to_give_targets_as_config_files():
+def test_nobody_is_taught_to_give_targets_to_an_option():
+    assert swallows_targets("snakemake --cores 2 --until download results/fr/eval.json")
     assert swallows_targets("snakemake --cores 2 --configfile a.yaml results/fr/eval.json")
     assert not swallows_targets("snakemake --configfile a.yaml b.yaml -- results/fr/eval.json")
     folders = ("psp", "rules", "config", "docs", "benchmarks", "workflow_scripts", "tests", ".ci")
