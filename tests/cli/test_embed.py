@@ -82,7 +82,7 @@ def test_standard_input_and_output(small_model, model, psp_command):
         vectors = np.frombuffer(result.stdout, np.float16).reshape(-1, 12)
         assert np.array_equal(vectors, model.embed_raw_text(LINES).astype(np.float16))
         said = result.stderr.decode()
-        assert said.startswith(f"info: embedding standard input: {len(LINES):,} sentences") and "sentences/s" in said
+        assert f"info: embedding standard input: {len(LINES):,} sentences" in said and "sentences/s" in said
 
 
 @pytest.mark.parametrize("jobs", ["1", "2"])

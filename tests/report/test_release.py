@@ -205,7 +205,7 @@ def test_a_form_that_was_not_evaluated(quantized, tmp_path):
     with pytest.raises(ConfigError, match=r"float16: .*has no scores of it, but of int8-12, float32-8; add it"):
         release(**quantized, out=tmp_path / "out", form="float16")
     with pytest.raises(ConfigError, match="not a form of a model"):
-        release(**quantized, out=tmp_path / "out", form="int4")
+        release(**quantized, out=tmp_path / "out", form="int2")
     assert not (tmp_path / "out").exists()
 
 
