@@ -112,7 +112,9 @@ _HEADER = """\
 
 def add_train(added: argparse.ArgumentParser) -> None:
     """Add the arguments of ``psp train``."""
-    added.add_argument("file", type=Path, metavar="FILE", help="TSV, CSV, TMX, JSON lines or Parquet; may be compressed")
+    added.add_argument(
+        "file", type=Path, metavar="FILE", help="TSV, CSV, TMX, JSON lines or Parquet; may be compressed"
+    )
     added.add_argument(
         "--languages",
         required=True,
