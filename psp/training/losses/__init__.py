@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, Any
 
 from psp.config.blocks.training import OBJECTIVES
 from psp.core import user_code
-from psp.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from psp.training.losses.base import Loss
@@ -35,10 +34,7 @@ def find(objective: str) -> type[Loss]:
         return Margin
     from psp.training.losses.base import Loss
 
-    own = user_code.load(objective, PLACE)
-    if not (isinstance(own, type) and issubclass(own, Loss)):
-        raise ConfigError(f"{PLACE}: {objective} is no subclass of psp.training.losses.base.Loss; derive it from that")
-    return own
+    return user_code.subclass(objective, PLACE, Loss)
 
 
 def reads(objective: str) -> frozenset[str]:
