@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 from psp.config.blocks.training import OBJECTIVES
 from psp.core import user_code
+from psp.core.errors import ConfigError
 
 if TYPE_CHECKING:
     from psp.training.losses.base import Loss
@@ -44,6 +45,21 @@ def reads(objective: str) -> frozenset[str]:
         ConfigError: as :func:`find`.
     """
     return OBJECTIVES[objective] if objective in OBJECTIVES else find(objective).reads
+
+
+def check(train: Mapping[str, Any]) -> None:
+    """Check that the loss of these keys of ``train`` exists and has its settings.
+
+    Raises:
+        ConfigError: as :func:`find`; or ``loss`` does not fit it.
+    """
+    if train["objective"] not in OBJECTIVES:
+        find(train["objective"]).Settings.at("train.loss", train["loss"])
+    elif train["loss"]:
+        raise ConfigError(
+            f"train.loss: has settings of a class of your own, but objective is {train['objective']}; leave it out, or "
+            "write `loss: {}` in a variant"
+        )
 
 
 def mines(objective: str) -> bool:
