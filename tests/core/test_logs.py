@@ -3,7 +3,6 @@ import logging
 
 import pytest
 
-from psp.core import user_code
 from psp.core.errors import DataError
 from psp.core.logs import Progress, job, last_error
 
@@ -57,17 +56,6 @@ def test_a_bug_keeps_its_traceback(tmp_path):
         _ = 1 / 0
     assert "Traceback" in log.read_text()
     assert last_error(log) == f"this is a bug in psp (ZeroDivisionError: division by zero); please report it with {log}"
-
-
-def test_an_error_in_a_users_own_code_is_no_bug_of_psp(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    (tmp_path / "own_code.py").write_text("def wrong():\n    return 1 / 0\n")
-    wrong = user_code.load("own_code:wrong", "filters.custom")
-    with pytest.raises(SystemExit), job(tmp_path / "a.log"):
-        wrong()
-    assert last_error(tmp_path / "a.log") == (
-        f"{tmp_path}/own_code.py, line 2: ZeroDivisionError: division by zero; this is your own code: fix it"
-    )
 
 
 def test_progress_of_failed_work_does_not_claim_an_end(tmp_path):
