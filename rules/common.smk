@@ -12,7 +12,7 @@ from psp.config.config import Config
 from psp.config.config_file import look
 from psp.config.targets import DOWNLOADS
 from psp.config.translator_entries import FOLDER
-from psp.core import failures, run
+from psp.core import failures, run, user_code
 from psp.core.errors import PspError
 from psp.core.versions import VERSION
 from psp.models.registry import encoder_files
@@ -105,6 +105,12 @@ def setting(*keys):
 def attribute(name):
     """Return a param function for the model's languages, seed or recipe."""
     return lambda w: getattr(model(w), name)
+
+
+def with_code(version, tasks):
+    """Return a stage's version; with one's own among these entries of `evaluate.tasks`, also hashes of their code."""
+    own = [entry["task"] for entry in tasks.values() if ":" in entry["task"]]
+    return [version, *user_code.fingerprint(own, "evaluate.tasks")] if own else version
 
 
 def part_of(w):

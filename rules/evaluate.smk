@@ -59,7 +59,7 @@ rule task:
         languages=attribute("languages"),
         resamples=setting("evaluate", "resamples"),
         seed=attribute("seed"),
-        version=VERSION["task"],
+        version=lambda w: with_code(VERSION["task"], {w.task: {"task": task(w).kind}}),
     message:
         "Scoring {wildcards.model} on {wildcards.task}"
     script:

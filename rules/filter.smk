@@ -1,7 +1,6 @@
 # Filter the pairs of a corpus.
 from psp.config import counts
 from psp.config.blocks.filters import FiltersBlock, needs_lid
-from psp.core import user_code
 
 
 def kept_out(w):
@@ -66,7 +65,7 @@ rule filter:
         prepared=lambda w: w.model in CONFIG.models,
         normalisation=attribute("normalisation"),
         seed=attribute("seed"),
-        version=VERSION["filter"],
+        version=lambda w: with_code(VERSION["filter"], kept_out(w).get("tasks", {})),
         # Depends on `input`, so it is not compared: it only controls warnings.
         warn_share=lambda w, input: part_of(w).filters["warn_share"],
     message:

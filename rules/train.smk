@@ -29,7 +29,7 @@ rule development_pairs:
     params:
         sets=kept_clear_of,
         entry={},
-        version=VERSION["development_pairs"],
+        version=lambda w: with_code(VERSION["development_pairs"], kept_clear_of(w).get("tasks", {})),
     message:
         "Keeping {wildcards.model}'s development set clear of its test sets"
     script:

@@ -211,7 +211,7 @@ class TableEntry(Trained):
             _check_unspelled(model, why)
         for variant in model.variants.values():
             try:
-                losses.reads(variant.train["objective"])
+                losses.check(variant.train)
             except ConfigError as error:
                 raise ConfigError(f"models.{model.name}.{error}") from None
         where = f"models.{model.name}.variants.{GRID}"

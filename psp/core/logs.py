@@ -149,7 +149,9 @@ def _told(error: Exception) -> str | None:
         return OUT_OF_MEMORY
     if isinstance(error, OSError) and error.errno in TAKES_NO_MORE:
         return f"{error.filename or 'a temporary file'}: cannot be written: {error.strerror}; free space and run again"
-    return None
+    from psp.core import user_code  # which few programs load
+
+    return user_code.told(error)
 
 
 def last_error(log_file: Path | str) -> str | None:

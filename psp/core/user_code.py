@@ -9,6 +9,7 @@ import importlib
 import importlib.util
 import re
 import sys
+import traceback
 from collections.abc import Callable, Iterable, Iterator
 from importlib.machinery import ModuleSpec
 from pathlib import Path
@@ -18,6 +19,8 @@ from psp.core.errors import ConfigError
 
 SPEC = r"[A-Za-z_][A-Za-z0-9_.]*:[A-Za-z_][A-Za-z0-9_.]*"
 """How the config names it."""
+_loaded: set[str] = set()
+"""The modules of what was loaded."""
 
 
 def load(spec: str, place: str) -> Callable[..., Any]:
@@ -41,6 +44,7 @@ def load(spec: str, place: str) -> Callable[..., Any]:
             raise ConfigError(
                 f"{where}: importing {module_name} raised {type(error).__name__}: {error}; fix it"
             ) from error
+    _loaded.add(module_name)
     for part in path.split("."):
         if not hasattr(target, part):
             raise ConfigError(f"{where}: {target!r:.120} has no {part}; correct the name")
@@ -48,6 +52,29 @@ def load(spec: str, place: str) -> Callable[..., Any]:
     if not callable(target):
         raise ConfigError(f"{where} is {type(target).__name__}, not a function or class")
     return target
+
+
+def subclass(spec: str, place: str, base: type[Any]) -> type[Any]:
+    """As :func:`load`, of a class that derives from ``base`` and has all that it asks for.
+
+    Raises:
+        ConfigError: as :func:`load`; or it does not.
+    """
+    found, wanted = load(spec, place), f"{base.__module__}.{base.__qualname__}"
+    if not (isinstance(found, type) and issubclass(found, base)):
+        raise ConfigError(f"{place}: {spec} is no subclass of {wanted}; derive it from that")
+    if missing := sorted(getattr(found, "__abstractmethods__", ())):
+        raise ConfigError(f"{place}: {spec} lacks {', '.join(missing)}; write it as {wanted} says")
+    return found
+
+
+def told(error: Exception) -> str | None:
+    """Say in one line where a user's own code raised an error; None if none did."""
+    for frame, line in reversed([*traceback.walk_tb(error.__traceback__)]):
+        if frame.f_globals.get("__name__") in _loaded:
+            raised = " ".join(f"{type(error).__name__}: {error}".split())
+            return f"{frame.f_code.co_filename}, line {line}: {raised}; this is your own code: fix it"
+    return None
 
 
 def fingerprint(specs: Iterable[str], place: str) -> list[str]:

@@ -144,7 +144,7 @@ def gather(
             {
                 "name": name,
                 "recipe": bodies[0]["recipe"],
-                "settings": {k: v for k, v in used.items() if k not in _NOT_COMPARED and v != base[k]},
+                "settings": {k: v for k, v in used.items() if k not in _NOT_COMPARED and v != base.get(k, v)},
                 "seeds": list(runs[name]),
                 "threads": [body["train"]["threads"] for body in bodies],
                 "figures": {key: summary([one[key] for one in by_seed]) for key in by_seed[0]},

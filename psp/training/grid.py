@@ -110,6 +110,8 @@ def _text(value: Any) -> str:
     """Format a value for a file name: 0 for 0.0, so that both spellings in a config are one point."""
     if isinstance(value, str):
         return value
+    if isinstance(value, Mapping):
+        return "+".join(f"{key}={_text(one)}" for key, one in value.items()) or "none"
     if isinstance(value, list | tuple):
         return "-".join(map(_text, value)) or "none"
     return json.dumps(int(value) if isinstance(value, float) and value.is_integer() else value)

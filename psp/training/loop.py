@@ -256,7 +256,7 @@ class Training:
 
 def _run(job: Training) -> TrainReport:
     settings = TrainSettings.of(job.settings)
-    losses.find(settings.objective)
+    losses.check(settings.as_dict())
     model_config, out_dir, train_dir = dict(job.model_config), job.out_dir, job.train_dir
     init_from, init_vectors = job.init_from, job.init_vectors
     own = checked_encoder(job.encoder)

@@ -4,6 +4,7 @@ import pytest
 
 from psp.config.config import Config
 from psp.core.errors import ConfigError
+from tests.training.pairwise_sigmoid import OBJECTIVE
 
 ENTRY = {"languages": ["en", "fr"], "corpora": ["Europarl"]}
 
@@ -45,6 +46,24 @@ def test_a_variant_is_the_model_with_another_block_and_recipe():
     told = paper.differences
     assert told["train.epochs"] == 1 and "train.dim" not in told and "train.directions" not in told
     assert told["filters.ratio.words"] == 3 and told["filters.language.enabled"] is True
+
+
+def test_the_settings_of_a_loss_of_ones_own_vary_and_go_with_it():
+    own = {"objective": OBJECTIVE, "loss": {"scale": 5}}
+    variants = {"paper": {"recipe": "paper"}, "soft": {"objective": "infonce", "loss": {}}}
+    grid = {"loss": [{"scale": 9}, {"scale": 7}]}
+    model = config({"flat": {"loss": {"bias": 0}}, **variants, "grid": grid}, train=own).model("fr")
+    assert {name: one.train["loss"] for name, one in model.variants.items()} == {
+        "psp": {"scale": 5}, "flat": {"bias": 0}, "paper": {}, "soft": {},
+        "loss=scale=9": {"scale": 9}, "loss=scale=7": {"scale": 7},
+    }  # fmt: skip
+    assert model.differences == {"train.objective": OBJECTIVE, "train.loss.scale": 5}
+    for variants, said in (
+        ({"flat": {"loss": {"bias": "low"}}}, r"models\.fr\.train\.loss\.bias is low, but must be a number \(what"),
+        ({"soft": {"objective": "infonce"}}, r"models\.fr\.train\.loss: .* but objective is infonce; .* `loss: {}`"),
+    ):
+        with pytest.raises(ConfigError, match=said):
+            config(variants, train=own).model("fr")
 
 
 def test_a_recipe_that_differs_in_what_variants_share_is_a_model_of_its_own():

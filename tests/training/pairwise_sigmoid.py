@@ -1,7 +1,7 @@
 """A loss that psp has not: pairwise sigmoid (SigLIP, Zhai et al. 2023), with a learnt scale and bias.
 
-Named in a config as ``train: {objective: "pairwise_sigmoid:PairwiseSigmoid"}``, this file being in the working
-directory.
+Named in a config as ``train: {objective: "pairwise_sigmoid:PairwiseSigmoid", loss: {scale: 20}}``, this file being in
+the working directory.
 """
 
 from __future__ import annotations
@@ -14,6 +14,8 @@ import torch
 from torch import Tensor
 from torch.nn import functional
 
+from psp.config.blocks.base import Block
+from psp.config.blocks.fields import setting
 from psp.training.losses.base import Loss, MiniBatch, PairComparison
 from psp.training.losses.infonce import masked, without_negative
 
@@ -23,14 +25,20 @@ OBJECTIVE = f"{__name__}:PairwiseSigmoid"
 class PairwiseSigmoid(Loss):
     """Each pair of texts of a mini-batch is told from the others by itself."""
 
+    class Settings(Block):
+        """The keys of `train.loss`."""
+
+        scale: float = setting(10.0, "what cosines are multiplied by at the start", gt=0)
+        bias: float = setting(-3.0, "what is added to them then")
+
     reads = frozenset({"mask_equal"})
     learning_rate = 0.05
 
     def __init__(self, train: Mapping[str, Any]) -> None:
         super().__init__(train)
         self._mask_equal = train["mask_equal"]
-        self.scale = torch.nn.Parameter(torch.tensor(math.log(10.0)))
-        self.bias = torch.nn.Parameter(torch.tensor(-3.0))
+        self.scale = torch.nn.Parameter(torch.tensor(math.log(self.settings["scale"])))
+        self.bias = torch.nn.Parameter(torch.tensor(self.settings["bias"]))
 
     def compare(self, batch: MiniBatch) -> PairComparison:
         count = len(batch.rows)

@@ -30,6 +30,7 @@ def test_points_are_each_value_with_each_and_their_names_fit_files() -> None:
         "clip=null+mask_equal=true+learning_rate=1e-05", "clip=5+mask_equal=true+learning_rate=1e-05",
     ]  # fmt: skip
     # A name with a comma is none that Snakemake hands to a cluster's job.
+    assert list(points({"loss": [{"scale": 5, "bias": -1}, {}]})) == ["loss=scale=5+bias=-1", "loss=none"]
     assert list(points({"matryoshka": [[], [4], [2, 4]]})) == ["matryoshka=none", "matryoshka=4", "matryoshka=2-4"]
 
 

@@ -88,7 +88,7 @@ class TaskEntry(Block):
 
     model_config = ConfigDict(extra="allow")
 
-    task: str = setting(..., "the kind of task")
+    task: str = setting(..., "the kind of task, or your own class, such as `my_tasks:Mine`")
 
 
 class EvaluateBlock(Block):

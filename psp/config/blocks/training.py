@@ -62,6 +62,7 @@ class _Learning(Block):
         "your own class, such as `my_module:MyLoss` for MyLoss in my_module.py in the working directory",
         recipes={"paper": "margin", "code": "margin", "paranmt": "margin"},
     )
+    loss: dict[str, Any] = setting({}, "settings of your own class, as its `Settings` declares them")
     margin: float = setting(
         0.3,
         "the loss's margin delta; infonce subtracts it from the cosine of the positive pair",

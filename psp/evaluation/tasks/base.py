@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Any, ClassVar, NamedTuple
 
 from psp.config.blocks.base import Block
-from psp.core import named
+from psp.core import named, user_code
 from psp.core.errors import ConfigError, DataError
 from psp.core.files import sha256
 from psp.evaluation import bootstrap
@@ -175,11 +175,11 @@ class Task(ABC):
         ConfigError: a setting is missing, unknown or has a value that is not allowed.
     """
 
-    kind: ClassVar[str]
-    """The value of ``task`` that names it."""
+    kind: str = ""
+    """The value of ``task`` that names it; psp's own tasks declare it, and one's own get it from the config."""
     help: ClassVar[str]
     """What it measures, in a few words."""
-    Settings: ClassVar[type[Block]]
+    Settings: ClassVar[type[Block]] = Block
     """The keys of an entry besides ``task``."""
     metrics: ClassVar[Mapping[str, Measure]]
     """Each metric and what it is; the first is the main one."""
@@ -193,11 +193,11 @@ class Task(ABC):
     classes: ClassVar[dict[str, type[Task]]] = {}
 
     def __init_subclass__(cls) -> None:
-        if cls.kind:  # not the base class of several tasks
+        if vars(cls).get("kind"):  # not the base class of several tasks, nor one's own
             named.add(Task.classes, cls.kind, cls)
 
     def __init__(self, settings: Mapping[str, Any], place: str = "task") -> None:
-        self.place = place
+        self.place, self.kind = place, settings.get("task", self.kind)
         #: Filled by scoring: the checksums of sets that may be published ones (:mod:`psp.text.published_sets`), and
         #: the sets that its files lack, each with the reason.
         self.sums: dict[str, str] = {}
@@ -306,8 +306,11 @@ def make(settings: Mapping[str, Any], place: str = "task") -> Task:
         ConfigError: ``task`` is missing or names none; or as :class:`Task`.
     """
     kind = settings.get("task")
+    if isinstance(kind, str) and ":" in kind:
+        own: type[Task] = user_code.subclass(kind, f"{place}.task", Task)
+        return own(settings, place)
     if kind not in Task.classes:
-        raise ConfigError(f"{place}.task: {kind!r} must be one of {', '.join(names())}")
+        raise ConfigError(f"{place}.task: {kind!r} must be one of {', '.join(names())}, or module:Class of your own")
     return Task.classes[kind](settings, place)
 
 

@@ -85,7 +85,6 @@ def items_of(path: Path, rows: Iterable[tuple[int, tuple[str, ...], str]]) -> It
 class Split(Task):
     """A task whose set is a folder with the three parts; not itself a kind of task."""
 
-    kind = ""
     scores: ClassVar[bool] = False
     """Whether its items have scores rather than labels."""
 

@@ -27,8 +27,6 @@ _NO_SETS = Metric(None, why="none of its data sets")
 class OfArchive(Task):
     """A task whose sets are in the archive of STS sets; not itself a kind of task."""
 
-    kind = ""
-
     class Settings(Block):
         """The keys of an entry besides `task`."""
 

@@ -35,10 +35,7 @@ def find(objective: str) -> type[Loss]:
         return Margin
     from psp.training.losses.base import Loss
 
-    own = user_code.load(objective, PLACE)
-    if not (isinstance(own, type) and issubclass(own, Loss)):
-        raise ConfigError(f"{PLACE}: {objective} is no subclass of psp.training.losses.base.Loss; derive it from that")
-    return own
+    return user_code.subclass(objective, PLACE, Loss)
 
 
 def reads(objective: str) -> frozenset[str]:
@@ -48,6 +45,21 @@ def reads(objective: str) -> frozenset[str]:
         ConfigError: as :func:`find`.
     """
     return OBJECTIVES[objective] if objective in OBJECTIVES else find(objective).reads
+
+
+def check(train: Mapping[str, Any]) -> None:
+    """Check that the loss of these keys of ``train`` exists and has its settings.
+
+    Raises:
+        ConfigError: as :func:`find`; or ``loss`` does not fit it.
+    """
+    if train["objective"] not in OBJECTIVES:
+        find(train["objective"]).Settings.at("train.loss", train["loss"])
+    elif train["loss"]:
+        raise ConfigError(
+            f"train.loss: has settings of a class of your own, but objective is {train['objective']}; leave it out, or "
+            "write `loss: {}` in a variant"
+        )
 
 
 def mines(objective: str) -> bool:

@@ -15,6 +15,7 @@ import numpy.typing as npt
 import torch
 from torch import Tensor
 
+from psp.config.blocks.base import Block
 from psp.config.blocks.training import OBJECTIVES
 from psp.pairs.encoded_pairs import Pairs
 from psp.text.tokenizer import Encoded
@@ -63,6 +64,8 @@ class Loss(torch.nn.Module, ABC):
         train: the keys of the block ``train``.
 
     Attributes:
+        Settings: of a user's own: the keys of ``train.loss``.
+        settings: their values.
         reads: of a user's own: the keys of ``train`` that it reads, besides those that training reads for each; with
             "negatives", they are mined. Of psp's own: :data:`psp.config.blocks.training.OBJECTIVES`.
         mines: whether it uses negatives mined from mega-batches.
@@ -70,6 +73,7 @@ class Loss(torch.nn.Module, ABC):
         learning_rate: the highest of its own parameters.
     """
 
+    Settings: ClassVar[type[Block]] = Block
     reads: ClassVar[frozenset[str]] = frozenset()
     mines: bool
     of_targets: bool = True
@@ -77,6 +81,7 @@ class Loss(torch.nn.Module, ABC):
 
     def __init__(self, train: Mapping[str, Any]) -> None:
         super().__init__()
+        self.settings = self.Settings.at("train.loss", train["loss"]).as_dict()
         self.mines = "negatives" in OBJECTIVES.get(train["objective"], self.reads)
 
     @abstractmethod

@@ -8,10 +8,13 @@ import numpy as np
 import pytest
 
 from psp.core.errors import ConfigError, DataError
+from psp.evaluation.task import evaluate_task
 from psp.evaluation.tasks import BootstrapSpec, Metric, Task, make, names, of_every_model
 from psp.evaluation.tasks.base import CORRELATION, PERCENT, columns
-from tests.evaluation.tasks.conftest import write
+from psp.report import task_table
+from tests.evaluation.tasks.conftest import HASHED, write
 
+OWN = "tests.evaluation.tasks.triplets:Triplets"
 DRAW = BootstrapSpec(resamples=2000, seed=1, name="set")
 
 
@@ -30,12 +33,39 @@ def test_every_task_tells_a_config_what_it_takes() -> None:
         ({}, "evaluate.tasks.x.task: None must be one of bitext_mining, classification"),
         ({"task": "retrievel"}, "evaluate.tasks.x.task: 'retrievel' must be one of"),
         ({"task": "similarity"}, "evaluate.tasks.x lacks path; add it"),
+        ({"task": OWN}, "evaluate.tasks.x lacks path; add it"),
+        (
+            {"task": OWN, "path": "x", "margin": -1},
+            "evaluate.tasks.x.margin is -1, but must be at least 0 (by how",
+        ),
+        ({"task": "no_module:Mine"}, "evaluate.tasks.x.task: no_module:Mine: there is no module no_module; put"),
+        ({"task": "json:Mine"}, "evaluate.tasks.x.task: json:Mine: <module 'json'"),
+        (
+            {"task": "json:JSONDecoder"},
+            "evaluate.tasks.x.task: json:JSONDecoder is no subclass of psp.evaluation.tasks.base.Task; derive it from",
+        ),
+        (
+            {"task": "psp.evaluation.tasks.splits:Split"},
+            "evaluate.tasks.x.task: psp.evaluation.tasks.splits:Split lacks score; write it as psp.evaluation.tasks.",
+        ),
     ],
 )
 def test_a_wrong_entry_is_told_in_one_line(entry: dict[str, object], said: str) -> None:
     with pytest.raises(ConfigError) as caught:
         make(entry, "evaluate.tasks.x")
-    assert str(caught.value).startswith(said)
+    assert str(caught.value).startswith(said) and "\n" not in str(caught.value)
+
+
+def test_a_task_of_ones_own_is_scored_as_the_others_and_joins_none_of_their_lists(tmp_path: Path) -> None:
+    rows = ["a b c\ta b d\tx y z", "e f\tg h\te f i"] * 20
+    entry = {"task": OWN, "path": str(write(tmp_path / "triplets.tsv", rows)), "margin": 0.1}
+    found = evaluate_task(HASHED, entry, name="mine", resamples=200, seed=1)
+    assert found["task"] == OWN and found["settings"] == {key: entry[key] for key in ("margin", "path")}
+    figure = found["parts"]["all"]["figures"]["accuracy"]
+    assert figure["value"] == 50 and figure["interval"][0] < 50 < figure["interval"][1]
+    assert "accuracy" in task_table.table([{"name": "mine", "model": "hashed", **found}]).write()
+    assert list(make(entry).sentences()) == [text for row in rows for text in row.split("\t")]
+    assert OWN not in names() and "" not in names()
 
 
 def test_a_mean_has_the_interval_of_its_bootstrap() -> None:

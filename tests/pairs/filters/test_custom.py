@@ -11,7 +11,6 @@ from typing import Any
 import pytest
 
 from psp.core.errors import ConfigError, DataError
-from psp.core.user_code import fingerprint
 from psp.corpora.rows import BadRow
 from psp.pairs.filters import Batch, RowError, build, filter_corpus
 from psp.pairs.filters.custom import MOST_REASONS
@@ -158,19 +157,3 @@ def test_the_stage_counts_its_reasons(module, tmp_path):
     summary = filter_corpus(rows, *out, corpus="C", languages=("en", "fr"), filters=filters, processes=2, batch=3)
     assert (summary["kept"], summary["dropped"]) == (5, {"custom: odd": 5})
     assert summary["filters"]["custom"] == {"functions": ["own_filters:keep"], "enabled": True}
-
-
-def test_the_fingerprint_changes_with_the_code_alone(module):
-    module("def keep(source, target):\n    return True\n")
-    first = fingerprint(["own_filters:keep"], "filters.custom")
-    module("# a remark\ndef keep(source, target): return True")
-    assert fingerprint(["own_filters:keep"], "filters.custom") == first
-    module("def keep(source, target): return False")
-    assert fingerprint(["own_filters:keep"], "filters.custom") != first
-    assert fingerprint(["sys:intern", "own_filters:keep"], "filters.custom")[0] == "sys"
-    module("def keep(source, target) return")
-    with pytest.raises(ConfigError, match=r"own_filters\.py, line 1: "):
-        fingerprint(["own_filters:keep"], "filters.custom")
-    with pytest.raises(ConfigError, match="there is no module nowhere"):
-        fingerprint(["nowhere:keep"], "filters.custom")
-    assert "own_filters" not in sys.modules  # read, not run

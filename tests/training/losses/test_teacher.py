@@ -19,7 +19,7 @@ from psp.training.losses.base import Loss, MiniBatch, PairComparison
 from psp.training.losses.teacher import TeacherLoss, divergence_objective
 from tests.training.losses.reference import divergence_loss
 
-INFONCE = {"objective": "infonce", "margin": 0.3, "scale": 20, "mask_equal": True}
+INFONCE = {"objective": "infonce", "margin": 0.3, "scale": 20, "mask_equal": True, "loss": {}}
 
 
 def encoded(count: int) -> Encoded:
