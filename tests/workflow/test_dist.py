@@ -125,7 +125,7 @@ def test_the_starter_is_a_wheel_of_its_own(built, bare, tmp_path):
     scored = bare("psp", "score", "starter", input="a red car\tune voiture rouge\na red car\tгде вокзал?\n")
     cosines = [float(line.split("\t")[2]) for line in scored.stdout.splitlines()]
     assert cosines[0] > 0.5 > cosines[1]
-    uninstalled = bare("python", "-m", "pip", "uninstall", "--quiet", "--yes", "paraphrastic-starter", "jieba")
+    uninstalled = bare("python", "-m", "pip", "uninstall", "--quiet", "--yes", "paraphrastic-starter")
     assert uninstalled.returncode == 0
 
 
