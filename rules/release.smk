@@ -79,7 +79,7 @@ use rule release as release_smaller with:
     benchmark:
         "results/{model}/benchmarks/release-{form}.tsv"
     wildcard_constraints:
-        form=r"(float32|float16|int8)(-[1-9][0-9]*)?",
+        form=r"(float32|float16|int8|int4)(-[1-9][0-9]*)?",
     params:
         form=lambda w: w.form,
         edited=None,
@@ -98,7 +98,7 @@ rule release_zip:
     benchmark:
         "results/{model}/benchmarks/release{form}.zip.tsv"
     wildcard_constraints:
-        form=r"|-(float32|float16|int8)(-[1-9][0-9]*)?",
+        form=r"|-(float32|float16|int8|int4)(-[1-9][0-9]*)?",
     resources:
         mem_mb=mem_mb(500),
         runtime=runtime(30),
