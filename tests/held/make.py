@@ -37,8 +37,8 @@ TRAINED: dict[str, tuple[int | Path, dict[str, Any] | None, dict[str, Any]]] = {
     "lstm": (100, {"kind": "lstm", "width": 6}, _SHORT),
     "blstm": (PIECES, {"kind": "blstm", "width": 6}, _SHORT),
 }
-#: Figures of config/sample.yaml's fr-small, on real text, to some tenths: processors round otherwise, and seeds differ by
-#: .5. They were 65.3, 73.4 and 16.9 with the recipe's token dropout and initial embeddings of before.
+#: Figures of config/sample.yaml's fr-small, on real text, to some tenths: processors round otherwise, and seeds differ
+#: by .5. They were 65.3, 73.4 and 16.9 with the recipe's token dropout and initial embeddings of before.
 FR_SMALL = {"sts": 65.0, "stsb": 73.0, "tatoeba": 16.3}
 #: Texts with known, unknown and no words.
 TEXTS = ["the red car is near the house", "la voiture rouge est près de la maison", "", "собака", "The dog, sleeps!"]
