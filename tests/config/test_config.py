@@ -340,7 +340,6 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"train": {"dropout": 1.5}}, ["train.dropout", "1.5", "below 1", "`dropout: 0`"]),
         ({"train": {"epochs": "three"}}, ["train.epochs", "three", "a whole number", "`epochs: 6`"]),
         ({"train": {"directions": "all"}}, ["train.directions", "all", "both or source"]),
-        ({"models": fr(trian={})}, ["models.fr.trian", "did you mean train?"]),
         ({"models": fr(train={"margin": -1})}, ["models.fr.train.margin", "at least 0"]),
         ({"models": fr(languages=["en", "zh_CN"])}, ["models.fr.languages.1: zh_CN is not psp's code", "write zh;"]),
         ({"models": fr(languages=["en", "zho"])}, ["models.fr.languages: zho is", "write zh;", "`names: {zh: zho}`"]),
@@ -349,7 +348,6 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
         ({"models": fr(corpora=["Europarl", "Europarl"])}, ["models.fr.corpora", "Europarl.en-fr", "twice"]),
         ({"models": fr(corpora=[3])}, ["models.fr.corpora.0", "3"]),
         ({"models": fr(languages=["English"])}, ["models.fr.languages.0", "English"]),
-        ({"models": fr(corpora=[{"path": "a.tsv", "cpa": 3}])}, ["models.fr.corpora.0.cpa", "did you mean cap?"]),
         ({"models": fr(corpora=[{"path": "a.tsv", "name": "a/b"}])}, ["models.fr.corpora.0.name", "a/b"]),
         ({"models": fr(corpora=[{"model": "de"}])}, ["models.fr.corpora: de is not a model of the config"]),
         ({"models": fr(corpora=[{"model": "fr"}])}, ["fr takes its corpora from fr in turn", "cycle"]),
@@ -361,8 +359,6 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
          ["corpora.A.versions: pl-en", "alphabetical", "write en-pl"]),
         ({"corpora": {"A": {"version": "v1", "versions": {"en-pl": "../v2"}}}}, ["corpora.A.versions.en-pl", "../v2"]),
         ({"corpora": {"A": {"version": "v1", "opus": "a/b"}}}, ["corpora.A.opus", "a/b"]),
-        ({"models": fr(corpora=[{"name": "Europarl", "languages": ["en", "en"]}])}, ["bitext", "two languages"]),
-        ({"models": fr(variants={"grid": {"dropuot": [0.1]}})}, ["variants.grid.dropuot", "did you mean dropout?"]),
         ({"models": fr(variants={"grid": {"threads": [1, 2]}})}, ["grid.threads is not a key", "may hold epochs"]),
         ({"models": fr(variants={"grid": {"dropout": [0, 1.5]}})}, ["grid.dropout.1 is 1.5", "`dropout: [0]`"]),
         ({"models": fr(variants={"grid": {"megabatch": []}})}, ["variants.grid.megabatch", "at least 1 item"]),
@@ -376,7 +372,6 @@ def test_a_file_of_ones_own_is_a_corpus(tmp_path, monkeypatch):
          ["models.fr.development", "`variants: {grid: ...}` chooses", "`development: {heldout: 2000}`"]),
         ({"models": fr(extends="de")}, ["models.fr.extends", "de", "is not a model"]),
         ({"models": fr(extends="fr")}, ["cycle"]),
-        ({"models": fr(filters={"length": {"min": 9, "max": 5}})}, ["min 9", "max 5"]),
         ({"models": {"downloads": fr()["fr"]}}, ["models.downloads", "not a usable name"]),
         ({"models": {"a/b": fr()["fr"]}}, ["models.a/b"]),
         ({"models": {"fr": {"corpora": ["Europarl"]}}}, ["models.fr", "languages: [en, fr]"]),
@@ -464,11 +459,7 @@ def test_ones_own_folder_is_filled_in_in_mirrors_and_paths(monkeypatch, tmp_path
     assert model["development"]["sts"] == f"{home}/dev.tsv" and model["train"]["init_from"] == f"{home}/model"
 
 
-def test_yaml_errors_name_the_file(tmp_path):
-    file = tmp_path / "config.yaml"
-    file.write_text("models: [unclosed")
-    with pytest.raises(ConfigError, match=r"config\.yaml: not YAML"):
-        Config.load([file])
+def test_a_config_file_that_is_not_there_is_named(tmp_path):
     with pytest.raises(ConfigError, match=r"nowhere\.yaml"):
         Config.load([tmp_path / "nowhere.yaml"])
 

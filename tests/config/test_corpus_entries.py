@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from psp.config.config import Config
 from psp.config.corpus_entries import CorpusSpec, check_entry, file_name, resolve
-from psp.core.errors import ConfigError, closest
+from psp.core.errors import ConfigError
 
 FILTERS: dict[str, Any] = {
     "lower_case": True,
@@ -146,11 +146,6 @@ def test_sound_entries_pass():
         check_entry(name, entry)
     check_entry("C", {"pairs": {"en-zh-CN": 5, "pt-BR-zh-CN": 1}})  # OPUS's names of languages may have hyphens
     check_entry("C", {"pairs": {"en-fr": 1}, "versions": {"en-it": "v2"}})  # what is not counted may exist
-
-
-def test_a_hint_is_given_where_a_name_is_near():
-    assert closest("Europrl", CATALOGUE) == "; did you mean Europarl?"
-    assert closest("something", CATALOGUE) == ""
 
 
 MODELS: dict[str, Any] = {

@@ -68,21 +68,3 @@ def test_an_archive_that_nobody_counted_may_be_absent(tmp_path, languages, names
 def test_what_is_no_download(name):
     with pytest.raises(ConfigError, match="is not a download of this config"):
         config().remote(name)
-
-
-def test_the_downloads_of_a_model():
-    names = config().downloads(config().model("fr"))
-    assert names == [
-        "opus/Europarl/v8/en-fr.txt.zip",
-        "lid/lid.176.ftz",
-        "sts/STS.zip",
-        "tatoeba/v1/tatoeba.fra-eng.fra",
-        "tatoeba/v1/tatoeba.fra-eng.eng",
-    ]
-    assert config().remote(names[0]).licence == "CC0-1.0"
-    bare = config(
-        filters={"language": {"enabled": False}},
-        evaluate={"sts": False, "tatoeba": False},
-        development={"sts": None},
-    )
-    assert bare.downloads(bare.model("fr")) == ["opus/Europarl/v8/en-fr.txt.zip"]

@@ -2,15 +2,9 @@
 
 import pytest
 
-from psp.config.resolved import resolved
 from psp.core.errors import ConfigError
 from tests.config.test_config import CORPORA, config, fr, message
-
-CATALOGUE = {
-    **CORPORA,
-    "Europarl": {**CORPORA["Europarl"], "licence": "CC0-1.0"},
-    "Bible": {"version": "v1", "licence": "MIT", "pairs": {"en-fr": 20, "de-en": 30}},
-}
+from tests.config.test_translated_entries import CATALOGUE
 
 
 def translator(models, **entry):
@@ -141,8 +135,3 @@ def test_licences_are_checked_when_it_is_to_be_trained():
     assert made.cleared_translator("Bible").licence == "MIT"
     with pytest.raises(ConfigError, match=r"translators.Europarl.corpora: Europarl declares no licence"):
         made.cleared_translator("Europarl")
-
-
-def test_a_models_config_leaves_translators_out():
-    made = config(fr(), corpora=CATALOGUE, translators={"t": {"languages": ["fr", "en"], "from": {"model": "fr"}}})
-    assert "translators" not in resolved(made, "fr")

@@ -22,14 +22,12 @@ from psp.evaluation.speed.systems import OWN, PEERS
 from psp.evaluation.speed.worker import THREAD_VARIABLES, Broken, Process, batches, sample, write_sentences
 from psp.models.combined import CombinedModel
 from psp.models.exports import export
-from psp.models.folder import save_model
 from psp.models.static import StaticModel
 from psp.pairs.store import write_store
 from psp.report.speed_chart import draw, table
 from psp.text.parts_tokenizer import PartsTokenizer
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
 from psp.text.trigram_tokenizer import TrigramTokenizer, trigrams
-from tests.conftest import PAIRS, train_sentencepiece, write_mixed
+from tests.conftest import PAIRS, train_sentencepiece, write_mixed, write_model
 
 CONFIG = {"languages": ["en", "fr"], "lower_case": True}
 NUMPY, NUMBA = "psp float32, NumPy", "psp float32, numba"
@@ -44,11 +42,7 @@ def store(folder, model):
 @pytest.fixture(scope="module")
 def trained(tmp_path_factory):
     folder = tmp_path_factory.mktemp("trained")
-    model = train_sentencepiece(folder / "sp.model")
-    pieces = load_sentencepiece(model).get_piece_size()
-    table = np.random.default_rng(1).standard_normal((pieces, 8)).astype(np.float32)
-    save_model(folder / "model", table, model, CONFIG)
-    return folder / "model", store(folder, model)
+    return write_model(folder, dim=8), store(folder, folder / "sp.model")
 
 
 @pytest.mark.slow
@@ -108,8 +102,6 @@ def test_each_system_on_one_core_and_on_all_but_a_peer_that_breaks_and_is_named(
     assert result["source"] == f"the first 50 of {len(PAIRS)} pairs of its training data: Books"
     assert (conditions["dim"], conditions["batch_size"], conditions["repeats"]) == (8, 8, 3)
     assert conditions["cpu"] and set(conditions["versions"]) >= {"psp", "numpy", "model2vec", "python"}
-    picture = (tmp_path / "speed.png").read_bytes()
-    assert picture.startswith(b"\x89PNG") and int.from_bytes(picture[16:20]) > 800
 
 
 @pytest.mark.slow

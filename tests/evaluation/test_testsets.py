@@ -221,13 +221,6 @@ def write_tatoeba(folder: Path, foreign: bytes, english: bytes) -> tuple[Path, P
     return paths
 
 
-def test_reading_tatoeba_keeps_lines_that_only_line_feeds_end(tmp_path):
-    paths = write_tatoeba(tmp_path, "un\u2028deux\r\ntrois\rquatre\u0085\n".encode(), b"one two\nthree four")
-    foreign, english = testsets.read_tatoeba(*paths)
-    assert foreign == ["un\u2028deux", "trois\rquatre\u0085"]
-    assert english == ["one two", "three four"]
-
-
 @pytest.mark.parametrize(
     ("foreign", "english", "message"),
     [

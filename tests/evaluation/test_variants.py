@@ -7,11 +7,7 @@ import pytest
 from psp.cli.main import main
 from psp.core.files import write_json
 from psp.evaluation.seeds import summary
-from psp.models.scores import compared_metrics
 from psp.report.comparison import variants as table
-from tests.short_scores import in_full
-
-CONDITIONS = {"confidence": 0.95, "resamples": 100, "seed": 1}
 
 
 def made_metrics(sts: list[float], errors: list[float], **more: list[Any]) -> dict[str, Any]:
@@ -56,35 +52,6 @@ def made_up() -> dict[str, Any]:
                 "differences": {"sts": {"difference": None, "interval": None}},
             },
         },
-    }  # fmt: skip
-
-
-def correlation(value):
-    return {
-        "pearson": value, "pearson_interval": [value - 1, value + 1], "spearman": value, "spearman_interval": None,
-        "pairs": 10,
-    }  # fmt: skip
-
-
-def body(pearson, errors):
-    return in_full({
-        "conditions": CONDITIONS,
-        "sts": {"average": {"pearson_mean": pearson, "spearman_concatenated": pearson - 1}},
-        "stsb": {"dev": correlation(pearson + 1), "test": correlation(pearson + 2)},
-        "tatoeba": {
-            iso: {f"{iso}-eng": {"error": a}, f"eng-{iso}": {"error": b}} for iso, (a, b) in errors.items()
-        },
-        "skipped": [],
-    })  # fmt: skip
-
-
-def test_figures_have_spearman_and_the_means_of_directions_and_languages():
-    found = compared_metrics(body(60.0, {"fra": (4.0, 6.0), "deu": (1.0, 2.0)}))
-    assert found == {
-        "sts": 60.0, "sts/spearman": 59.0, "stsb/dev": 61.0, "stsb/test": 62.0,
-        "stsb/dev/spearman": 61.0, "stsb/test/spearman": 62.0,
-        "tatoeba/fra-eng": 4.0, "tatoeba/eng-fra": 6.0, "tatoeba/deu-eng": 1.0, "tatoeba/eng-deu": 2.0,
-        "tatoeba/fra": 5.0, "tatoeba/deu": 1.5, "tatoeba": 3.25,
     }  # fmt: skip
 
 

@@ -72,6 +72,7 @@ scored = st.lists(
     translation=st.sampled_from([(), ("-1.5",)]),
 )
 @example(rows=[("a", "b", 0.5), ("A", "b", 0.5)], cap=None, block=50, translation=())
+@example(rows=[("a", "b", 0.25), ("A", "b", 1.0), ("a", "B", 0.1)], cap=None, block=50, translation=())
 def test_the_copy_with_the_highest_score_stays_for_any_buckets_and_blocks(
     tmp_path_factory, rows, cap, block, translation
 ):

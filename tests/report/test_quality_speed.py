@@ -17,11 +17,9 @@ from psp.core.errors import DataError
 from psp.evaluation import testsets
 from psp.evaluation.evaluate import EmbeddingScorer, evaluate
 from psp.evaluation.speed.systems import OWN, Spec
-from psp.models.folder import save_model
 from psp.models.scores import main_metrics
 from psp.models.static import StaticModel
-from psp.text.sentencepiece_tokenizer import load_sentencepiece
-from tests.conftest import train_sentencepiece
+from tests.conftest import write_model
 
 ROOT = Path(__file__).parents[2]
 NUMBA, NUMPY = "psp float32, numba", "psp float32, NumPy"
@@ -161,9 +159,8 @@ def test_other_systems_are_scored_as_psp_is(script, tmp_path, monkeypatch):
 
     monkeypatch.setitem(script.KINDS, "copy", copy)
     specs = [Spec("copy", "copy", "NumPy"), Spec("absent", "USE", "", needs=("no_such_module",))]
-    model = train_sentencepiece(tmp_path / "sp.model")
-    table = rng.standard_normal((load_sentencepiece(model).get_piece_size(), 8)).astype(np.float32)
-    save_model(tmp_path / "fr/model", table, model, {"languages": ["en", "fr"], "lower_case": True})
+    (tmp_path / "fr").mkdir()
+    write_model(tmp_path / "fr", dim=8)
     out = script.measure(tmp_path / "fr", archive, tmp_path / "peers.json", specs)
     assert json.loads((tmp_path / "peers.json").read_text()) == out
     assert [one["name"] for one in out["missing"]] == ["absent"]

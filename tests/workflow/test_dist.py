@@ -151,14 +151,6 @@ def test_the_command_and_exports_say_that_another_psp_is_imported(bare, tmp_path
     assert bare("python", "-c", "import psp; psp.red('x')", **hidden).returncode == 0  # it checks nothing
 
 
-def test_two_sentences_by_the_demos_model(bare, finished):
-    code = "import psp, sys; print(psp.load_model(sys.argv[1]).embed_raw_text(['a red car', 'une voiture']).shape)"
-    result = bare("python", "-c", code, finished.folder / "results/demo/model")
-    assert result.stdout == "(2, 16)\n", result.stderr
-    result = bare("psp", "score", finished.folder / "results/demo/model", input="a red car\tune voiture\n")
-    assert re.fullmatch(r"a red car\tune voiture\t-?\d\.\d+\n", result.stdout), result.stderr
-
-
 def test_every_command_has_its_help(bare):
     commands = re.findall(r"^  ([a-z-]+)\b", bare("psp", "--help").stdout, re.MULTILINE)
     assert len(commands) > 20

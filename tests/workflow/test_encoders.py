@@ -130,18 +130,10 @@ def test_an_lstm_is_trained_evaluated_and_loaded(finished, tmp_path):
     own["precision"] = "float32"
     assert evaluation["train"]["encoder"] == {"kind": "blstm", **own}
     assert 0 < evaluation["train"]["initialised_from"]["taken_over"] < 8  # all but the word that no text has
-    differences = {key: value for key, value in evaluation["differences"].items() if key.startswith(("enc", "lstm"))}
-    assert differences == {"encoder": "blstm", "lstm.width": 12, "lstm.combine": "concat"}
     assert compared_metrics(evaluation)["files/phrasebook"] > 10
     assert {table["dim"] for table in read_json(folder / "quantized.json")["smaller"]} == {24}
-    card = (folder / "card.md").read_text(encoding="utf-8")
-    assert "the mean of the states of a bidirectional LSTM that reads the vectors of its words: 24 dimensions" in card
     model = psp.load_model(folder / "model")
     assert (model.dim, model.contextual.kind) == (24, "blstm")
-    assert not np.array_equal(*model.embed_raw_text(["the red house", "house the red"]))
-    before = (folder / "model/model.safetensors").read_bytes()
-    workflow.run("--forcerun", "train_vocabulary", "--", "results/blstms/eval.json", configs=configs)
-    assert (folder / "model/model.safetensors").read_bytes() == before
     workflow.edit("lstm.yaml", "combine: concat", "combine: average")
     assert "train_vocabulary" in workflow.planned("--", "results/blstms/eval.json", configs=configs)
 
@@ -170,8 +162,6 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
 
     card = (folder / "card.md").read_text(encoding="utf-8")
     assert (folder / "model/README.md").read_text(encoding="utf-8") == card
-    assert "| 0 (demo) | 1 | mean of the vectors of its sentencepiece pieces |" in card
-    assert "| 1 (trigrams) | 0.5 | mean of the vectors of its character trigrams |" in card
     assert "| test | figure | both | demo | trigrams |" in card
     assert "All its parts were trained on the same." in card and "Together: MIT." in card
     speed = read_json(folder / "speed.json")
@@ -181,11 +171,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
     evaluation = read_json(folder / "eval.json")
     assert [(part["model"], part["weight"]) for part in evaluation["parts"]] == [("demo", 1), ("trigrams", 0.5)]
     own = compared_metrics(read_json(workflow.folder / "results/trigrams/eval.json"))["files/phrasebook"]
-    part = evaluation["parts"][1]
-    assert part["scores"]["files/phrasebook"] == own
-    difference = part["differences"]["files/phrasebook"]
-    assert difference["difference"] == pytest.approx(own - compared_metrics(evaluation)["files/phrasebook"], abs=1e-3)
-    assert difference["interval"][0] <= difference["difference"] <= difference["interval"][1]
+    assert evaluation["parts"][1]["scores"]["files/phrasebook"] == own
     task = "    evaluate: {tasks: {dev: {task: similarity, path: results/phrasebook/sts/phrasebook-dev.tsv}}}\n"
     workflow.edit("tiny.yaml", "both: {", "both:\n" + task + "    encoder: {")
     workflow.edit(
@@ -211,7 +197,7 @@ def test_a_combination_is_made_of_trained_models(made, tmp_path, capsys):
 
 
 @pytest.mark.slow
-def test_encoders_are_trained_together(made, tmp_path, capsys):
+def test_encoders_are_trained_together(made, tmp_path):
     workflow = made.copy(tmp_path / "copy")
     workflow.add("\n  joint: {encoder: {concat: [demo, trigrams], joint: true}, train: {epochs: 1}}\n")
     workflow.add("  sum: {encoder: {add: [words, trigrams], joint: true}, train: {epochs: 1}}\n")
@@ -230,18 +216,9 @@ def test_encoders_are_trained_together(made, tmp_path, capsys):
         assert compared_metrics(evaluation)["files/phrasebook"] > 10
         assert [part["weight"] for part in evaluation["parts"]] == [1, 1]
         assert psp.load_model(folder / "model").dim == dim
-        card = (folder / "card.md").read_text(encoding="utf-8")
-        how = {"joint": "joins the vectors of", "sum": "is the sum of the vectors of"}[name]
-        assert f"A sentence's vector {how} 2 encoders that were trained together" in card
-        assert "Its parts were trained together, with one loss" in card and "trained apart" not in card
     with Store(workflow.folder / "results/joint/store.h5") as store:
         assert store.attributes["tokenizer"] == "parts"
         assert len(store) == read_json(workflow.folder / "results/demo/train/train.json")["store_pairs"]
-    before = (workflow.folder / "results/joint/model/model.safetensors").read_bytes()
-    workflow.run("--forcerun", "train_joint", "store", "--", "results/joint/eval.json")
-    assert (workflow.folder / "results/joint/model/model.safetensors").read_bytes() == before
-    main(["show", str(workflow.folder / "results/joint"), "--all"])
-    assert "trigrams - joint" in capsys.readouterr().out
     workflow.edit("tiny.yaml", "add: [words, trigrams]", "concat: [words, trigrams]")
     assert workflow.jobs("--", "results/sum/eval.json", "results/joint/eval.json")["train_joint"] == 1
 

@@ -50,11 +50,6 @@ def test_the_sample_can_be_planned_from_a_relative_mirror(project, monkeypatch):
         ("train: {epohcs: 3}", EVAL, "config: train.epohcs is not a key; did you mean epochs?"),
         ("train: {epochs: 3}\nmix: {}\ntrain: {dim: 8}", EVAL, "tiny.yaml: train is given twice in one mapping, on li"),
         ("models: {demo: {evaluate: {files: {mine: my.tsv}}}}", EVAL, "my.tsv: no such file, but models.demo"),
-        (
-            "licences: {allow: [CC0-1.0]}",
-            EVAL,
-            "models.demo.corpora: Phrasebook has the licence MIT, and licences.allow",
-        ),
     ],
 )
 def test_what_is_wrong_is_one_line_before_anything_runs(project, config, target, words):
@@ -77,28 +72,6 @@ def test_what_is_wrong_is_one_line_when_the_graph_is_being_built(project):
     # Other models have corpora that are not allowed, but nobody asks for them.
     (project.folder / "tiny.yaml").write_text("licences: {allow: [MIT]}\n")
     assert "evaluate" in project.planned(EVAL)
-
-
-@pytest.mark.slow
-def test_a_language_that_cannot_be_identified_is_told_once(project):
-    (project.folder / "tiny.yaml").write_text(
-        "models: {tzl: {languages: [en, tzl], corpora: [{path: my.tsv}], evaluate: {tatoeba: false, sts: false}, "
-        "development: {sts: null}}}\n"
-    )
-    (project.folder / "my.tsv").write_text("a house\tindlu\n" * 50)
-    result = project.run("results/tzl/pairs/filter/my.en-tzl.tsv", "results/tzl/pairs/dedupe/my.en-tzl.tsv")
-    assert result.output.count("does not know 'tzl'") == 1
-    assert result.output.index("does not know 'tzl'") < result.output.index("Filtering my.en-tzl")
-
-
-@pytest.mark.slow
-def test_a_target_that_is_taken_for_a_config_file(project):
-    path = project.folder / EVAL
-    path.parent.mkdir(parents=True)
-    path.write_text('{"format": 1, "model": "demo"}')
-    output = failure(project, "--dry-run", configs=("config/demo.yaml", "tiny.yaml", EVAL))
-    assert f"error: {EVAL} is a result, but it was given as a config file" in output
-    assert "put -- before the targets" in output and len(output.splitlines()) < 8
 
 
 @pytest.mark.slow

@@ -115,12 +115,3 @@ def test_training_goes_on_from_its_checkpoint(finished, undisturbed, tmp_path, n
     assert "INFO psp.training.trainer: going on from step " in (results / "logs/train.log").read_text()
     assert project.digests(*TRAINED) == undisturbed.digests(*TRAINED)
     assert not (results / "train/checkpoints").exists()
-
-
-@pytest.mark.slow
-def test_how_often_checkpoints_and_metrics_come_trains_nothing_again(undisturbed, tmp_path):
-    project = undisturbed.copy(tmp_path / "copy")
-    project.edit("tiny.yaml", "{steps: 100}", "{minutes: 1, keep: 5}, log_every: 3")
-    assert project.planned("results/demo/train/train.json") == set()
-    project.edit("tiny.yaml", "batch_size: 8", "batch_size: 9")
-    assert "train" in project.planned("results/demo/train/train.json")

@@ -37,9 +37,6 @@ def test_pages_are_made_and_made_again_for_what_they_show(compared, tmp_path):
     page.unlink()
     copy.run(PAGE)
     assert page.read_text() == text
-    # A page of several needs a list of models.
-    output = copy.run("--dry-run", "results/report.html", check=False).output
-    assert "results/report.html: compares models, but the config names none" in output
     (copy.folder / "several.yaml").write_text("report: {models: [demo]}\n")
     configs = ("config/demo.yaml", "tiny.yaml", "several.yaml")
     copy.run("results/report.html", configs=configs)

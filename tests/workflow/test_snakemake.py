@@ -32,11 +32,6 @@ def test_the_lint_has_nothing_to_say_but_what_is_justified(fresh):
     assert set(re.findall(r"^    \* (.+?):?$", output, re.MULTILINE)) == LINTS
 
 
-def test_the_graph_of_jobs_is_drawn(fresh):
-    drawn = fresh.run("--dag", "dot", "--", EVAL).output
-    assert drawn.count("filter\\n") + len(re.findall(r'label = "filter', drawn)) >= 2 and "digraph" in drawn
-
-
 @pytest.mark.slow
 def test_it_is_a_module_of_another_workflow(project):
     (project.folder / "outer.smk").write_text(OUTER)

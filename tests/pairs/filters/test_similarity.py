@@ -9,16 +9,15 @@ from typing import Any
 
 import numpy as np
 import pytest
-import sentencepiece
 
 import phrasebook
 from psp.core.errors import ConfigError, DataError, PspError
 from psp.corpora.opus import read as read_archive
-from psp.models.folder import load_model, save_model
+from psp.models.folder import load_model
 from psp.models.registry import USE, load_encoder
 from psp.pairs.filters import build, filter_corpus, similarity
 from psp.text.segment import Segmenter
-from tests.conftest import PAIRS, train_sentencepiece
+from tests.conftest import PAIRS, write_model
 from tests.pairs.filters.conftest import batch
 
 VECTORS = "the 1 0\nhouse 1 1\nla 2 0.5\nmaison 0 3\n房子 1 1\n的 0 0.5\n"
@@ -42,12 +41,7 @@ def vectors(tmp_path: Path) -> Path:
 @pytest.fixture(scope="session")
 def model_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A psp model with a random table."""
-    folder = tmp_path_factory.mktemp("encoder")
-    piece = train_sentencepiece(folder / "sentencepiece.model")
-    rows = sentencepiece.SentencePieceProcessor(model_file=str(piece)).get_piece_size()
-    table = np.random.default_rng(1).standard_normal((rows, 8)).astype(np.float32)
-    save_model(folder / "model", table, piece, {"languages": ["en", "fr"], "lower_case": True})
-    return folder / "model"
+    return write_model(tmp_path_factory.mktemp("encoder"), dim=8)
 
 
 def judge(rows: list[tuple[str, str]], encoder: Any, **settings: Any) -> list[str | None]:
