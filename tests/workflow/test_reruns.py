@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from psp.core.versions import VERSION
+
 ROOT = Path(__file__).parents[2]
 
 EVAL = "results/demo/eval.json"
@@ -142,7 +144,8 @@ def test_one_command_keeps_results_of_before(copy_of_finished):
     """The versions of several stages were raised, and nothing is left of the tasks' own files."""
     folder = copy_of_finished.folder
     for name in ("store", "train", "evaluate"):
-        copy_of_finished.edit("psp/core/versions.py", f'"{name}": 1', f'"{name}": 2')
+        now = VERSION[name]
+        copy_of_finished.edit("psp/core/versions.py", f'"{name}": {now}', f'"{name}": {now + 1}')
     shutil.rmtree(folder / "results/demo/tasks")
     old = (ROOT / "tests/fixtures/results/eval.json").read_bytes()
     (folder / EVAL).write_bytes(old)
