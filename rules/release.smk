@@ -1,5 +1,11 @@
 # The model card, and the release: the model with its card, scores, licences and checksums; also as a .zip.
 import hashlib
+import typing
+
+from psp.config.blocks.evaluation import Dtype
+
+# A smaller form, such as int8-256.
+FORM = rf"({'|'.join(typing.get_args(Dtype))})(-[1-9][0-9]*)?"
 
 
 def data_reports(w):
@@ -79,7 +85,7 @@ use rule release as release_smaller with:
     benchmark:
         "results/{model}/benchmarks/release-{form}.tsv"
     wildcard_constraints:
-        form=r"(float32|float16|int8|int4)(-[1-9][0-9]*)?",
+        form=FORM,
     params:
         form=lambda w: w.form,
         edited=None,
@@ -98,7 +104,7 @@ rule release_zip:
     benchmark:
         "results/{model}/benchmarks/release{form}.zip.tsv"
     wildcard_constraints:
-        form=r"|-(float32|float16|int8|int4)(-[1-9][0-9]*)?",
+        form=f"|-{FORM}",
     resources:
         mem_mb=mem_mb(500),
         runtime=runtime(30),

@@ -21,6 +21,7 @@ from psp.models import CONFIG, card, card_data, card_file, checksums, file_names
 from psp.models.folder import load
 from psp.models.licence import NONE, normalised
 from psp.models.scores import eval_results
+from psp.models.table import DTYPES
 from psp.pairs.data_warnings import verbatim
 from psp.text import markup
 
@@ -35,7 +36,7 @@ FILES: Mapping[str, str] = {
 }
 #: How the scores of ``.eval_results`` were computed.
 _NOTE = "Spearman x 100 of cosines, all pairs of the split; computed by psp, not by mteb"
-_FORM = re.compile(r"(float32|float16|int8|int4)(?:-(\d+))?")
+_FORM = re.compile(rf"({'|'.join(DTYPES)})(?:-(\d+))?")
 
 
 def release(
